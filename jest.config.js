@@ -1,6 +1,7 @@
 /**
- * Tiers: unit (beside the code, no servers), integration, e2e and security (real PostgreSQL, NATS and S3, started once per run). `npm test` runs all
- * but `release`, `helm` and `load`, which `npm run test:release` runs (tools/test). Drills belong to their tier, or to `release` in that run.
+ * Tiers: unit (beside the code, no servers), integration, e2e and security (real PostgreSQL, NATS and S3, started once
+ * per run). `npm test` runs all but `release`, `helm` and `load`, which `npm run test:release` runs (tools/test).
+ * Drills belong to their tier, or to `release` in that run.
  */
 const isRelease = process.env.TEST_RELEASE === 'true';
 
@@ -48,7 +49,7 @@ export default {
   ],
   testSequencer: '<rootDir>/test/jest/sequencer.ts',
   reporters: ['default', '<rootDir>/test/jest/contract-reporter.ts'],
-  testTimeout: 240_000, // for a machine several times slower than usual; longer than `waitFor` waits
-  maxWorkers: 4, // on two cores: many tests wait more than they work
+  testTimeout: 240_000, // tests on a machine several times slower than usual must pass, and `waitFor` must time out first
+  maxWorkers: 4, // more workers than the two cores, since many tests mostly wait
   workerIdleMemoryLimit: '1.5GB',
 };

@@ -1,4 +1,7 @@
-/** `accounts link|unlink EMAIL --subject SUB`, `accounts identities EMAIL` (rules/access#identity-provider; S2). */
+/**
+ * `accounts link|unlink EMAIL --subject SUB` and `accounts identities EMAIL`: the identities of an account at the
+ * identity provider (rules/access#identity-provider; S2).
+ */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';

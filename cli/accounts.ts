@@ -164,7 +164,7 @@ function rightsOf(account: Account): string[] {
   return [...(account.superuser ? ['superuser'] : []), ...(account.global_editor ? ['global editor'] : [])];
 }
 
-/** A number is an id; any other text is a key of the workspace file. */
+/** Parses a person: a number is an id, any other text is a key of the workspace file. */
 function personOf(text: string): number | string {
   return /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : text;
 }

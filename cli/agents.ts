@@ -1,6 +1,6 @@
 /**
- * `agents list`, `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): stored chats with
- * agents.
+ * `agents list`, `agents record SLUG`, `agents forget` and `agents usage`: lists agents, and shows or erases their
+ * stored chats (rules/cli#admin-cli).
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
@@ -88,7 +88,7 @@ function registerRecord(group: Command, context: CliContext): void {
     });
 }
 
-/** Thread keys are never numbers. */
+/** A thread key is never a number. */
 const toThread = (text: string) => (/^[1-9]\d{0,14}$/.test(text) ? { thread_id: Number(text) } : { thread_key: text });
 
 function describeThread({ thread_key: key, memory, message_count: count, messages }: Thread): View[] {

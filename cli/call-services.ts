@@ -1,13 +1,16 @@
-/** Calls several services. A service that does not reply hides no results of the others (P2 to P4). */
+/**
+ * Calls several services. When a service does not reply, the results of the other services are still returned (P2 to
+ * P4).
+ */
 import { CliError, describeFailure } from './failure.ts';
 
 export interface Replies<T> {
   readonly found: readonly T[];
-  /** Error text by service. */
+  /** Error text of each service that did not reply. */
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Calls all services in parallel. */
+/** Calls all services in parallel. Returns the replies and, by service, the failures. */
 export async function callAll<T>(
   services: readonly string[],
   call: (service: string) => Promise<T>,

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /**
- * The admin CLI where it is installed (`npm install -g .`, `npm link`, `npx coherence`): prepared and started as npm's
- * commands are.
+ * The installed admin CLI (`npm install -g .`, `npm link`, `npx coherence`). Starts like the commands of npm scripts.
  */
 process.argv.splice(2, 0, 'cli');
 await import('../tools/bootstrap.mjs');

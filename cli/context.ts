@@ -19,11 +19,13 @@ export interface CliContext {
    * @throws AppError of the service; CliError when NATS cannot be reached
    */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, subject?: string): Promise<ReplyOf<R>>;
-  /** The connection, opened on first use. @throws CliError when NATS cannot be reached */
+  /** Returns the NATS connection, opened on first use. @throws CliError when NATS cannot be reached */
   bus(): Promise<Bus>;
-  /** A setting of the platform, from the environment or from the running `npm start` of this folder. */
+  /**
+   * Returns a setting of the platform, from the environment or from the platform that `npm start` runs in this folder.
+   */
   setting(name: string): string | undefined;
-  /** All settings; empty variables count as absent. */
+  /** Returns all settings. Empty variables count as absent. */
   settings(): Readonly<Record<string, string | undefined>>;
   /** Prints the result, once per command: `data` with --json, otherwise the views. */
   print(data: unknown, ...views: readonly View[]): void;
@@ -101,7 +103,7 @@ export function createContext({
       }
       const screen = screenOf(process.stdout);
       for (const view of views) {
-        const lines = typeof view === 'string' ? [toPrintable(view)] : view(screen); // its cells are printable
+        const lines = typeof view === 'string' ? [toPrintable(view)] : view(screen); // the cells of a view are already printable
         process.stdout.write(lines.map((line) => `${line}\n`).join(''));
       }
     },

@@ -100,7 +100,7 @@ function fieldsOf(details: Details) {
   };
 }
 
-/** Property names only; --json prints the values. */
+/** Returns only the property names; --json prints the values. */
 function sizeOf(value: unknown): string | null {
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return names.length === 0 ? null : names.join(', ');

@@ -27,7 +27,7 @@ interface Finding {
   readonly detail: string;
 }
 
-/** Services with jobs. Listing jobs checks the service and its database. */
+/** Services with jobs. Listing its jobs checks a service and its database. */
 const workers = ['directory', 'conversations', 'transcripts', 'media', 'events'] as const;
 const maxDeadJobs = 1_000;
 const maxLinks = 20;
@@ -110,7 +110,10 @@ async function check(name: string, work: () => Promise<string>): Promise<Finding
   }
 }
 
-/** Checks users whose addresses are set here. A service that lacks a permission reports it and is not ready. */
+/**
+ * Checks the NATS users whose addresses are set here. A running service that lacks a permission is not ready, and
+ * reports the permission.
+ */
 async function checkUsers(context: CliContext): Promise<string> {
   const { checked, problems } = await checkNatsUsers(context.settings());
   if (problems.length > 0) throw new CliError(problems.join('; '));
@@ -141,20 +144,20 @@ async function checkLinks(context: CliContext): Promise<string> {
   return 'all valid';
 }
 
-/** Only reports the setting: both values are valid (D92). */
+/** Reports the setting for conversation access, of which both values are valid (D92). */
 async function checkAccess(context: CliContext): Promise<string> {
   const { access } = await context.call(conversations.rpcs.describeAccess, {});
   return `${conversationAccess[access]} (CONVERSATION_ACCESS)`;
 }
 
-/** Recordings are trimmed with ffmpeg, which the media service runs. */
+/** Checks ffmpeg, with which the media service trims recordings. */
 async function checkFfmpeg(context: CliContext): Promise<string> {
   const { ffmpeg, hint } = await context.call(media.rpcs.describeTools, {});
   if (ffmpeg === null) throw new CliError(hint ?? 'the media service cannot run it');
   return ffmpeg;
 }
 
-/** CSV rows have no end times, so they are not imported (D86). */
+/** Reports the provider's transcript format. CSV rows have no end times, so they are not imported (D86). */
 async function checkTranscriptFormat(context: CliContext): Promise<string> {
   const { latest } = await context.call(transcripts.rpcs.findLatestFormat, {});
   if (latest === null) return 'none imported yet';
@@ -190,7 +193,7 @@ async function checkGateway(context: CliContext): Promise<string> {
   }
 }
 
-/** Chats and summaries need a language model. */
+/** Checks the language model, which chats and summaries need. */
 async function checkModel(context: CliContext): Promise<string> {
   const { LLM_BASE_URL: url, LLM_MODEL: model, DEMO_MODEL: demo } = context.settings();
   if (demo !== undefined)
@@ -200,7 +203,7 @@ async function checkModel(context: CliContext): Promise<string> {
   return url === undefined ? unchecked('LLM_BASE_URL') : `${model ?? 'the default model'} of ${new URL(url).host}`;
 }
 
-/** Imports of recorded meetings need a meeting provider. */
+/** Checks the meeting provider, which imports of recorded meetings need. */
 async function checkProvider(context: CliContext): Promise<string> {
   const { REALTIMEKIT_BASE_URL: url, DEMO_PROVIDER_PORT: demo } = context.settings();
   if (demo !== undefined)

@@ -12,7 +12,7 @@ function thrownBy(work: () => unknown): unknown {
 }
 
 describe('toFailure', () => {
-  it('preserves code, reason and details of a service error for programs', () => {
+  it('outputs code, reason and details of a service error for programs', () => {
     const { exitCode, body, text } = toFailure(
       appError('conflict', 'person_ambiguous', 'Several people.', { person_ids: [1, 2] }),
     );
@@ -44,7 +44,7 @@ describe('toFailure', () => {
 });
 
 describe('isBareNotFound', () => {
-  it('is true for errors that do not name an object', () => {
+  it('returns true only for a 404 error that does not name the missing object', () => {
     expect(isBareNotFound(notFound())).toBe(true);
     expect(isBareNotFound(notFound('There is no holon x.'))).toBe(false);
     expect(isBareNotFound(appError('not_found', 'agent_not_found', 'Not Found'))).toBe(false);

@@ -30,7 +30,7 @@ export class CliError extends Error {
 
 export interface Failure {
   readonly exitCode: number;
-  /** Of `{error}` with --json. */
+  /** Value of `error` in the output of --json. */
   readonly body: {
     readonly code: string;
     readonly reason?: string;
@@ -54,7 +54,7 @@ export function toFailure(error: unknown): Failure {
   return { exitCode: exitCodes.failed, body: { code: isOfSystem(error) ? 'failed' : 'internal', message }, text };
 }
 
-/** The error as text for a terminal. */
+/** Returns the error as text for a terminal. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CliError) return error.message;
   if (error instanceof AppError)
@@ -63,12 +63,12 @@ export function describeFailure(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** System errors, e.g. of a full disk: their messages name the call and the path. */
+/** Returns true for system errors, e.g. of a full disk. Their messages contain the call and the path. */
 function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
   return types.isNativeError(error) && 'syscall' in error;
 }
 
-/** True for a `not_found` without a reason or a message of its own. */
+/** Returns true for a `not_found` that has neither a reason nor a message. */
 export function isBareNotFound(error: unknown): boolean {
   return (
     error instanceof AppError &&
@@ -79,7 +79,7 @@ export function isBareNotFound(error: unknown): boolean {
 }
 
 function usageBody({ code, message }: CommanderError): Failure['body'] {
-  // For a group without a command Commander prints the help; its message is a placeholder.
+  // For a group without a subcommand, Commander prints the help and throws an error with a placeholder message.
   const text = code === 'commander.help' ? 'Specify a command; --help lists them.' : message.replace(/^error: /, '');
   return { code: 'usage', message: text };
 }

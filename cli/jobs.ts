@@ -63,7 +63,10 @@ export const jobServices: readonly string[] = contracts
   .filter(({ rpcs }) => 'adminListJobs' in rpcs)
   .map(({ service }) => service);
 const list = jobList(jobServices);
-/** The last service in cursor order, so that `--before` skips the same position of every service. */
+/**
+ * The last service in cursor order. With it as the source of the cursor, `--before` excludes the jobs of every service
+ * at exactly that time.
+ */
 const lastService = jobServices.toSorted().at(-1) ?? '';
 
 const defaultLimit = 100;
@@ -247,7 +250,7 @@ async function changeJobs(
   const count = found.reduce((sum, own) => sum + own.count, 0);
   const verb = dryRun ? 'would be' : count === 1 ? 'is' : 'are';
   const summary = `${count === 1 ? '1 job' : `${count} jobs`} ${verb} ${done}`;
-  // A job belongs to one service: once it is changed, missing replies of others do not matter.
+  // A job belongs to one service: after that service has changed it, missing replies of other services do not matter.
   if (id === undefined || count === 0) {
     const parts = found.filter((own) => own.count > 0).map((own) => `${own.service} ${own.count}`);
     const counts = Object.fromEntries(found.map((own) => [own.service, { [counted]: own.count }]));
@@ -265,7 +268,10 @@ const nextActions: Readonly<Record<Job['state'], string>> = {
   succeeded: 'no action is possible',
 };
 
-/** The state of an unchanged job and the possible actions. @throws CliError when the job does not exist */
+/**
+ * Returns the state of a job that was not changed, and the possible actions. @throws CliError when the job does not
+ * exist
+ */
 async function describeRefusal(context: CliContext, id: string): Promise<string> {
   const { job } = await findJob(context, id);
   return `Job ${id} is ${job.state}: ${nextActions[job.state]}.`;
@@ -284,7 +290,7 @@ function toRequest({ type, key, error, conversation, request, createdAfter, crea
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Calls all services with jobs, or only the named one. */
+/** Calls the service `only`, or all services with jobs. */
 async function callServices<T>(
   context: CliContext,
   only: string | undefined,

@@ -7,7 +7,7 @@ import { createContext } from './context.ts';
 import { createProgram } from './program.ts';
 
 const repoDir = join(import.meta.dirname, '..');
-/** No platform is needed for what is asked here. */
+/** The tested commands need no platform, so no address is passed to them. */
 const { NATS_URL: _url, NODE_OPTIONS: _options, FORCE_COLOR: _force, NO_COLOR: _no, ...rest } = process.env;
 const env = { ...rest, COHERENCE_DATA_DIR: join(repoDir, 'no', 'such', 'folder') };
 
@@ -23,7 +23,7 @@ function run(
 }
 
 describe('the admin CLI without a platform', () => {
-  it('loads only the requested group, and lists all others by name and description', async () => {
+  it('loads only the requested command group, and lists the other groups by name and description', async () => {
     const load = async (args: readonly string[] | 'all') =>
       (await createProgram(args, { json: false, openContext: () => createContext({ json: false }) })).commands;
     const sizeOf = (command: Awaited<ReturnType<typeof load>>[number]): number =>
@@ -64,7 +64,7 @@ describe('the admin CLI without a platform', () => {
     [['frobnicate'], 2, 'usage', "unknown command 'frobnicate'"],
     [['jobs'], 2, 'usage', 'Specify a command; --help lists them.'],
     [['jobs', 'list'], 1, 'unavailable', expect.stringContaining('NATS_URL is not set')],
-  ])('prints the failure of %j only as JSON with --json', (args, status, code, message) => {
+  ])('prints the failure of %j as JSON, and nothing else, with --json', (args, status, code, message) => {
     const { stdout, ...outcome } = run(['--json', ...args]);
     expect({ ...outcome, json: JSON.parse(stdout) as unknown }).toEqual({
       status,
@@ -73,7 +73,7 @@ describe('the admin CLI without a platform', () => {
     });
   });
 
-  it('prints colour without a terminal only when forced', () => {
+  it('prints colours without a terminal only when colours are forced', () => {
     expect(run(['jobs', 'frob'])).toMatchObject({
       status: 2,
       stdout: '',
@@ -84,7 +84,7 @@ describe('the admin CLI without a platform', () => {
     );
   });
 
-  it('exits silently when its reader closes the pipe', async () => {
+  it('exits silently when the reader of its output closes the pipe', async () => {
     const child = spawn(process.execPath, [join(repoDir, 'cli', 'main.ts'), 'completion', 'bash'], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],

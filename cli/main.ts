@@ -6,6 +6,6 @@ import { runCommand } from './run.ts';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
-  process.exit(); // a reader such as `head` has closed the pipe
+  process.exit(); // the pipe is closed, e.g. because `head` has read enough
 });
 await runCommand(process.argv.slice(2));

@@ -1,5 +1,6 @@
 /**
- * `notes list --conversation ID|--person ID|--holon ID` (rules/cli#admin-cli): Note items of rules/memberships#notes.
+ * `notes list --conversation ID|--person ID|--holon ID` (rules/cli#admin-cli): lists notes as described in
+ * rules/memberships#notes.
  */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';

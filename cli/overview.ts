@@ -29,7 +29,8 @@ export function register(overview: Command, context: CliContext): void {
     });
     const { services, dependencies, jobs, webhooks, streams, logins } = overview;
     context.print(
-      // Gateways have no RPCs: each reports its state and its spool over HTTP only.
+      // Gateways have no RPCs: each gateway reports its state and its spool over HTTP only, so the spool is not known
+      // here.
       { ...overview, spool: null },
       table(services, serviceColumns, ''),
       '',

@@ -1,15 +1,15 @@
-/** Values of options and arguments on the command line. */
+/** Parses values of options and arguments on the command line. */
 import { InvalidArgumentError } from 'commander';
 import { type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/cursor';
 
-/** An id on the command line. @throws InvalidArgumentError */
+/** Parses an id. @throws InvalidArgumentError */
 export function parseId(text: string): number {
   const id = Number(text);
   if (!/^[0-9]+$/.test(text) || id < 1 || id > 2_147_483_647) throw new InvalidArgumentError('must be an id.');
   return id;
 }
 
-/** A page size. @throws InvalidArgumentError */
+/** Parses a page size. @throws InvalidArgumentError */
 export function parseLimit(text: string): number {
   const limit = Number(text);
   if (!/^[0-9]+$/.test(text) || limit < 1 || limit > 1_000)
@@ -17,19 +17,22 @@ export function parseLimit(text: string): number {
   return limit;
 }
 
-/** Number of rows to skip. @throws InvalidArgumentError */
+/** Parses the number of rows to skip. @throws InvalidArgumentError */
 export function parseOffset(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
   return Number(text);
 }
 
-/** A cursor of one service, as returned by the API, the console or the CLI. @throws InvalidArgumentError */
+/**
+ * Returns a parser for a cursor of one service, as returned by the API, the console or the CLI. @throws
+ * InvalidArgumentError
+ */
 export const parseCursor =
   (list: ListKind) =>
   (text: string): Position =>
     decodePosition(list, text) ?? refuse();
 
-/** A cursor of a list that merges several services. @throws InvalidArgumentError */
+/** Returns a parser for a cursor of a list that merges several services. @throws InvalidArgumentError */
 export const parseMergedCursor =
   (list: ListKind) =>
   (text: string): MergedCursor =>
@@ -43,7 +46,7 @@ export const cursorText = 'next page, as printed by the previous page';
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3_600, d: 86_400 };
 
-/** An instant in RFC 3339, from a date, an instant or an age. @throws InvalidArgumentError */
+/** Returns an instant in RFC 3339, from a date, an instant or an age. @throws InvalidArgumentError */
 export function parseTime(text: string, now: number = Date.now()): string {
   const [, count, unit] = /^(\d{1,6})(s|min|h|d)$/.exec(text) ?? [];
   const at = unit === undefined ? readInstant(text) : now - Number(count) * (secondsOf[unit] ?? 0) * 1_000;
@@ -51,7 +54,7 @@ export function parseTime(text: string, now: number = Date.now()): string {
     throw new InvalidArgumentError(
       'must be a date (2026-05-01), an instant (2026-05-01T10:00:00Z) or an age (30min, 2h, 7d).',
     );
-  // An instant keeps its precision.
+  // An instant is returned unchanged, so that its precision is retained.
   return unit === undefined && text.includes('T') ? text : new Date(at).toISOString();
 }
 

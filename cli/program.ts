@@ -1,11 +1,11 @@
-/** The command tree: each group is a file that exports `register`; options that all commands have are added here. */
+/** Builds the command tree. Each group is a file that exports `register`; options of all commands are added here. */
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { releaseVersion } from '#libs/release';
 import type { CliContext } from './context.ts';
 import { screenOf } from './output/screen.ts';
 
-/** What a file of commands exports. */
+/** The exports of a command file. */
 interface CommandGroup {
   /** Adds subcommands, arguments, options and the action. */
   register(command: Command, context: CliContext): void;
@@ -84,7 +84,8 @@ export interface ProgramOptions {
 }
 
 /**
- * The program with every group by name and description, and with the commands of the one group that `args` name.
+ * Returns the program with the name and description of every group, and with the commands of the groups that `args`
+ * contains.
  * @param args command line without the program, or `all` to load every group
  */
 export async function createProgram(
@@ -113,14 +114,14 @@ export async function createProgram(
     if (context === undefined || !used.includes(name)) continue;
     (await load()).register(command, context);
     for (const leaf of listLeafCommands(command)) {
-      const declared = leaf.options.some(({ long }) => long === '--json'); // its description names the printed object
+      const declared = leaf.options.some(({ long }) => long === '--json'); // a command that declares --json describes the printed object
       if (!declared) leaf.option('--json', 'print only JSON, also for errors');
     }
   }
   return program;
 }
 
-/** Commands with an action. */
+/** Returns the commands that have an action. */
 function listLeafCommands(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(listLeafCommands);
 }

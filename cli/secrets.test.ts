@@ -17,14 +17,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Where no platform runs, and none is named. */
+/** Runs the command in a folder without a platform and without an address of one. */
 const options = () =>
   ({ cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'], COHERENCE_DATA_DIR: folder } }) as const;
 const generate = (...args: string[]): string =>
   execFileSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
 
 describe('secrets generate', () => {
-  it('prints an env file with unique secrets that every configuration accepts as text', () => {
+  it('prints an env file with unique secrets, which every service configuration accepts', () => {
     const [first, second] = [parseEnv(printed), parseEnv(generate())];
     expect(Object.keys(first)).toEqual(
       expect.arrayContaining([
@@ -45,19 +45,19 @@ describe('secrets generate', () => {
     }
   });
 
-  it('names the decisions of an installation, with the safe choice and its meaning (D92)', () => {
+  it('prints the settings that an operator must decide, each with the safe choice and its meaning (D92)', () => {
     expect(printed).toMatch(
       /^# Access of accounts to conversations.*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m,
     );
   });
 
-  it('prints one object with --json', () => {
+  it('prints one JSON object with --json', () => {
     expect(Object.keys(JSON.parse(generate('--json')) as object).toSorted()).toEqual(
       Object.keys(parseEnv(printed)).toSorted(),
     );
   });
 
-  it('writes a file readable only by its owner with --out, and never overwrites one', () => {
+  it('writes a file that only its owner can read with --out, and never overwrites a file', () => {
     expect(generate('--out', '.env')).toMatch(/^Wrote \d+ secrets to \.env, readable only by its owner\.$/m);
     const file = join(folder, '.env');
     const text = readFileSync(file, 'utf8');
@@ -67,7 +67,7 @@ describe('secrets generate', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it('generates the Secret of the chart, with server addresses when they are given', async () => {
+  it('generates the Kubernetes Secret of the chart, with server addresses when they are specified', async () => {
     const made = parseEnv(generate('--postgresql', 'db.example.org:5432/coherence', '--nats', 'nats.example.org'));
     const needed = Object.entries((await readPlatformFacts()).components).flatMap(([component, { settings }]) =>
       Object.entries(settings)
@@ -90,7 +90,7 @@ describe('secrets generate', () => {
     [['--nats', 'nats:4222'], '--postgresql must be host:port/database'],
     [['--nats', 'nats:4222', '--postgresql', 'postgresql://db/coherence'], '--postgresql must be host:port/database'],
     [['--nats', 'user@nats:4222', '--postgresql', 'db/coherence'], '--nats must be host:port'],
-  ])('reports the problem of %j', (args, message) => {
+  ])('rejects the arguments %j with an explanation', (args, message) => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [program, 'secrets', 'generate', ...args],

@@ -1,4 +1,4 @@
-/** `secrets generate`: runs without a platform. */
+/** `secrets generate`: generates the secrets of an installation. Needs no platform. */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { CliContext } from './context.ts';

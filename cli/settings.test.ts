@@ -20,12 +20,12 @@ function write(content: unknown): string {
 describe('settings of the CLI', () => {
   const settings = { NATS_URL: 'nats://own', DATABASE_URL: 'postgresql://own' };
 
-  it("ignores the folder's settings when the environment sets NATS_URL", () => {
+  it('ignores the settings file of the folder when NATS_URL is set', () => {
     const file = write({ holder: identifyProcess(process.pid), settings });
     expect(readSettings({ NATS_URL: 'nats://given' }, file)).toEqual({ NATS_URL: 'nats://given' });
   });
 
-  it('finds the platform running in this folder; environment variables win', () => {
+  it('reads the settings of the platform that runs in this folder, unless environment variables override them', () => {
     const file = write({ holder: identifyProcess(process.pid), settings });
     expect(readSettings({ DATABASE_URL: 'postgresql://given', NATS_URL: '' }, file)).toEqual({
       NATS_URL: 'nats://own',
@@ -33,7 +33,7 @@ describe('settings of the CLI', () => {
     });
   });
 
-  it('ignores the file of a platform that no longer runs', () => {
+  it('ignores the settings file of a platform that no longer runs', () => {
     const gone = { ...identifyProcess(process.pid), startedAt: 'another life' };
     expect(readSettings({}, write({ holder: gone, settings }))).toEqual({});
     expect(readSettings({}, join(folder, 'missing.json'))).toEqual({});

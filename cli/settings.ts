@@ -4,13 +4,19 @@ import { readEnvironment } from '#libs/config/environment';
 import { isJsonObject } from '#libs/json';
 import { isRunning, type ProcessIdentity } from '#libs/process-identity';
 
-/** Written by `npm start` while its platform runs: `{holder, settings: {NATS_URL, DATABASE_URL, …}}`. */
+/**
+ * Returns the path of the file that `npm start` writes while its platform runs: `{holder, settings: {NATS_URL,
+ * DATABASE_URL, …}}`.
+ */
 const environmentFile = (): string =>
   join(process.env['COHERENCE_DATA_DIR'] || join(import.meta.dirname, '..', '.data'), 'environment.json');
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Environment variables; without NATS_URL, missing ones come from the platform that runs in this folder. */
+/**
+ * Returns the environment variables. Without NATS_URL, missing variables are read from the platform that runs in this
+ * folder.
+ */
 export function readSettings(env: Variables = readEnvironment(), file = environmentFile()): Variables {
   if (env['NATS_URL'] !== undefined && env['NATS_URL'] !== '') return env;
   return { ...readRunning(file), ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
@@ -23,7 +29,7 @@ function readRunning(file: string): Record<string, string> {
     const settings = Object.fromEntries(
       Object.entries(content.settings).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     );
-    // The CLI has its own NATS user with the permissions of its commands.
+    // `NATS_URL_CLI` contains the CLI's NATS user, which has exactly the permissions of its commands.
     return settings['NATS_URL_CLI'] === undefined ? settings : { ...settings, NATS_URL: settings['NATS_URL_CLI'] };
   } catch {
     return {}; // no platform has run in this folder

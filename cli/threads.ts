@@ -1,4 +1,7 @@
-/** `threads list|show|take|say|hand-back`: chats with agents, taken over by operators (H1 to H5). */
+/**
+ * `threads list|show|take|say|hand-back`: shows chats with agents, and lets an operator take over a chat, reply and
+ * return it to the agent (H1 to H5).
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { operatorLists, type Position, parseInstantKey, encodePosition } from '#libs/cursor';
@@ -19,7 +22,7 @@ interface ListOptions {
   cursor?: Position;
 }
 
-/** Limit of the service. */
+/** Maximum number of threads or messages per request to the service. */
 const maxThreads = 200;
 
 export function register(group: Command, context: CliContext): void {

@@ -31,7 +31,7 @@ interface Result {
   conversation_id: number;
   status: string;
   matches: boolean;
-  /** Null when no artifact was imported. */
+  /** The evidence computed from the copy; null when no artifact was imported. */
   copy: Recomputed | null;
   evidence: Basis['evidence'];
   differences: Difference[];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { toRequests } from './webhook-filter.ts';
 
-describe('webhook filter', () => {
-  it('requests only services that can have such receipts', () => {
+describe('toRequests of the webhook receipt filter', () => {
+  it('queries only services whose receipts can match the filter', () => {
     expect(toRequests({})).toEqual({ bookings: {}, updates: {} });
     expect(toRequests({ outcome: 'applied' })).toEqual({ bookings: { outcome: 'applied' }, updates: undefined });
     expect(toRequests({ outcome: 'answered' })).toEqual({ bookings: undefined, updates: { outcome: 'answered' } });
@@ -15,7 +15,7 @@ describe('webhook filter', () => {
     expect(toRequests({ provider: 'telegram' })).toEqual({ bookings: undefined, updates: {} });
   });
 
-  it('sends a text and a person filter only to services that support them', () => {
+  it('sends a text filter and a person filter only to services that support them', () => {
     expect(toRequests({ text: 'uid-7', person: 9 })).toEqual({
       bookings: { text: 'uid-7', person_id: 9 },
       updates: undefined,
@@ -24,7 +24,7 @@ describe('webhook filter', () => {
     expect(() => toRequests({ provider: 'telegram', person: 9 })).toThrow('Receipts of telegram have no person.');
   });
 
-  it('names the outcomes that a provider can have', () => {
+  it('rejects an outcome that the provider does not have, and lists the supported outcomes', () => {
     expect(() => toRequests({ provider: 'telegram', outcome: 'applied' })).toThrow(
       /^Receipts of telegram cannot have the outcome applied; use one of pending, answering, answered, /,
     );

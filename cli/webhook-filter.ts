@@ -21,7 +21,7 @@ export interface Filter {
   readonly person?: number;
 }
 
-/** Request to each service; undefined = the service has no matching receipts. */
+/** Request to each service; undefined = no receipt of the service can match. */
 export interface ReceiptRequests {
   readonly bookings: Omit<RequestOf<typeof conversations.rpcs.listReceipts>, 'limit'> | undefined;
   readonly updates: Omit<RequestOf<typeof agents.rpcs.listReceipts>, 'limit'> | undefined;

@@ -37,7 +37,10 @@ function parseReplayLimit(text: string): number {
   return limit;
 }
 
-/** Ids are unique across services: ids of messaging updates start at a high number. */
+/**
+ * Returns true for a receipt of a messaging update. Receipt ids are unique across services, since ids of messaging
+ * updates start at a high number.
+ */
 function isUpdate(id: number): boolean {
   return id >= firstUpdateReceiptId;
 }
@@ -127,13 +130,13 @@ export function register(group: Command, context: CliContext): void {
 
 type Details = ReplyOf<typeof conversations.rpcs.showReceipt> | ReplyOf<typeof agents.rpcs.showReceipt>;
 
-/** Redacts like the API (P4). */
+/** Redacts the same fields as the API (P4). */
 function withoutSecrets(receipt: Details): Details {
   const body = receipt.body === null ? null : redactBody(receipt.body);
   return { ...receipt, headers: redactHeaders(receipt.headers), body };
 }
 
-/** Services that can have matching receipts, in replay order. */
+/** Returns the services that can have matching receipts, in replay order. */
 function receiversOf({ bookings, updates }: ReceiptRequests): string[] {
   return [...(bookings === undefined ? [] : ['conversations']), ...(updates === undefined ? [] : ['agents'])];
 }
@@ -148,7 +151,8 @@ const countNames = [
 ] as const satisfies (keyof Counts)[];
 
 /**
- * Applies the limit to both services together, bookings first. A service that does not reply does not stop the other.
+ * Replays matching receipts, bookings first; the limit applies to both services together. When a service does not
+ * reply, the receipts of the other are still replayed.
  */
 async function replayMatching(
   context: CliContext,
@@ -199,7 +203,10 @@ const positionOf = ({ received_at: at, id }: Receipt): Position => ({
   source: isUpdate(id) ? 'agents' : 'conversations',
 });
 
-/** The recipient and the subject: a person and a booking, or an agent and an update of its bot. */
+/**
+ * Returns the columns of a receipt: the person or agent that received the webhook, the event, and the conversation or
+ * chat concerned.
+ */
 function partsOf(receipt: Receipt): { owner: string; event: string | null; about: string | null } {
   if (receipt.source === 'telegram') {
     const { agent_slug: agent, kind, chat_id: chat } = receipt;
@@ -233,7 +240,7 @@ function describe(receipt: Receipt): View {
   return fields({ id, received: moment(at), for: owner, event, outcome: outcomeOf(receipt), about, message });
 }
 
-/** Size and digest of a body that was not stored. */
+/** Returns the size and digest of a body that was not stored. */
 function describeAbsence(receipt: object): string {
   const { body_digest: digest = null, body_size: size = null } = receipt as {
     body_digest?: string | null;

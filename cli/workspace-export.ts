@@ -23,7 +23,7 @@ interface Tally {
   readonly variables: Set<string>;
 }
 
-/** Receives each non-empty page of a list. */
+/** Writes one non-empty page of a list. */
 type Sink = (list: string, items: readonly unknown[]) => Promise<void>;
 
 export function registerExport(workspace: Command, context: CliContext): void {
@@ -86,7 +86,7 @@ async function writeFile(context: CliContext, out: string): Promise<Tally> {
   }
 }
 
-/** Exports page by page, so that memory use does not grow with the data. */
+/** Passes all lists to `sink` page by page, so that memory use does not grow with the data. */
 async function exportAll(context: CliContext, sink: Sink): Promise<Tally> {
   const tally: Tally = { counts: {}, omitted: {}, variables: new Set() };
   for (const list of workspaceLists)
@@ -128,10 +128,13 @@ function createYamlSink(stream: Writable): Sink {
 
 const yamlOptions = { lineWidth: 0, aliasDuplicateObjects: false } as const;
 
-/** Unquoted, YAML would merge another object. */
+/** A text that must be quoted, since YAML treats the unquoted key as a merge of another object. */
 const mergeKey = '<<';
 
-/** Keeps all digits of numbers, and quotes texts that `toPrintable` escapes, so that they are read unchanged. */
+/**
+ * Converts a value for the YAML writer. Numbers keep all digits, and texts that `toPrintable` would change are quoted,
+ * so that they are read unchanged.
+ */
 function toYaml(value: unknown): unknown {
   if (isRawNumber(value)) return /^-?[0-9]+$/.test(value.rawJSON) ? BigInt(value.rawJSON) : Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(toYaml);

@@ -16,7 +16,7 @@ function read(text: string, env: Record<string, string> = {}): ReturnType<typeof
   return readWorkspaceFile(file, env);
 }
 
-describe('lines of a workspace file', () => {
+describe('line numbers in a workspace file', () => {
   const text = [
     'people:',
     '  - key: a',
@@ -42,7 +42,7 @@ describe('lines of a workspace file', () => {
     expect(read(text).lineOf(path)).toBe(line);
   });
 
-  it('follows an alias to the position of its value', () => {
+  it('reports the line of a value that an alias refers to', () => {
     const file = read('people:\n  - &a\n    key: a\n    name: 5\n  - *a\n');
     expect(file.lineOf(['people', 1, 'name'])).toBe(4);
   });
@@ -52,7 +52,7 @@ describe('aliases of a workspace file', () => {
   const half = 'x'.repeat(8 * 1_048_576 - 2);
   const list = (count: number, alias: string): string => `[${Array.from({ length: count }, () => alias).join(', ')}]`;
 
-  it('expand by up to sixteen million characters', () => {
+  it('expands aliases to at most sixteen million characters', () => {
     const { document } = read(`a: &a "${half}"\nb: ${list(2, '*a')}\n`);
     expect((document as { b: string[] }).b.map((text) => text.length)).toEqual([half.length, half.length]);
   });
@@ -62,27 +62,27 @@ describe('aliases of a workspace file', () => {
     ['a short text many times', `a: &a "${'x'.repeat(100_000)}"\nb:\n  - ${list(9_000, '*a')}\n`, 3],
     ['aliases in aliases', `a: &a "${'x'.repeat(10_000)}"\nb: &b ${list(90, '*a')}\nc: ${list(90, '*b')}\n`, 3],
     ['merges', `a: &a {x: "${half}"}\nb: {<<: *a}\nc: {<<: [*a, *a]}\n`, 3],
-  ])('are rejected when they expand further: %s', (_name, text, line) => {
+  ])('rejects aliases that expand to more characters: %s', (_name, text, line) => {
     expect(() => read(text)).toThrow(
       `file.yaml:${line}: aliases up to here make the document more than 16777216 characters longer`,
     );
   });
 
-  it('are rejected when they refer to themselves', () => {
+  it('rejects an alias that refers to itself', () => {
     expect(() => read('a: &a [*a]')).toThrow('file.yaml:1: ');
   });
 });
 
 describe('a broken workspace file', () => {
-  it('reports at most fifty errors', () => {
+  it('reports at most fifty errors of a workspace file', () => {
     expect(() => read('['.repeat(10_000))).toThrow(/^([^\n]+file\.yaml:1: [^\n]+(\n|$)){50}$/);
   });
 });
 
-describe('nesting of a workspace file', () => {
+describe('nesting depth of a workspace file', () => {
   const lists = (count: number): string => `${'['.repeat(count)}1${']'.repeat(count)}`;
 
-  it('is accepted up to 100 levels', () => {
+  it('accepts a workspace file with 100 levels', () => {
     expect(read(`people: [{infos: {a: ${lists(96)}}}]\nend: 1\n`).problems).toEqual([]);
   });
 
@@ -93,13 +93,13 @@ describe('nesting of a workspace file', () => {
     ['lists that never end', `people: ${'['.repeat(100_000)}`, 1],
     ['lines', Array.from({ length: 101 }, (_value, index) => `${' '.repeat(index)}a:\n`).join(''), 101],
     ['aliases', `a: &a ${lists(60)}\nb: ${'['.repeat(60)}*a${']'.repeat(60)}\n`, 1],
-  ])('is rejected beyond 100 levels: %s', (_what, text, line) => {
+  ])('rejects a workspace file with more than 100 levels: %s', (_what, text, line) => {
     expect(() => read(text)).toThrow(new RegExp(`file\\.yaml:${line}: is nested more than 100 levels deep`));
   });
 });
 
-describe('tags of a workspace file', () => {
-  it('are accepted for JSON types', () => {
+describe('YAML tags of a workspace file', () => {
+  it('accepts YAML tags of JSON types', () => {
     expect(read('a: !!str 5\nb: !!int 5\nc: ! x\nd: !!map {x: !!null ""}\n').document).toEqual({
       a: '5',
       b: 5,
@@ -116,13 +116,13 @@ describe('tags of a workspace file', () => {
     ['a: !<tag:yaml.org,2002:js/function> x\n', '1: the tag !!js/function '],
     ['%TAG ! tag:example.org,2000:\n---\na: !x []\n', '3: the tag tag:example.org,2000:x '],
     ['!key a: 1\n', '1: the tag !key '],
-  ])('are rejected otherwise, with their line: %j (D106)', (text, message) => {
+  ])('rejects other YAML tags with their line: %j (D106)', (text, message) => {
     expect(() => read(text)).toThrow(`file.yaml:${message}`);
   });
 });
 
 describe('values of a workspace file', () => {
-  it('preserves big integers, dates as text and __proto__ as data', () => {
+  it('preserves big integers, reads dates as text, and reads __proto__ as data', () => {
     const { document } = read('people: [{key: a, infos: {big: 9007199254740993, day: 2026-05-01, __proto__: {x: 1}}}]');
     expect(JSON.stringify(document)).toBe(
       '{"people":[{"key":"a","infos":{"big":9007199254740993,"day":"2026-05-01","__proto__":{"x":1}}}]}',
@@ -147,7 +147,7 @@ people: [{key: p, infos: {env: SECRET}}]
     });
   });
 
-  it('reports every unset variable with its position', () => {
+  it('reports the position of every unset variable', () => {
     const file = read(
       'accounts:\n  - email: a@b.c\n    password: {env: NO_A}\n  - email: b@b.c\n    password: {env: NO_B}\n  - email: c@b.c\n    password: {env: BLANK}\n',
       {
@@ -162,22 +162,22 @@ people: [{key: p, infos: {env: SECRET}}]
     ]);
   });
 
-  it('accepts an empty file', () => {
+  it('accepts an empty workspace file', () => {
     expect(read('').document).toBeNull();
   });
 });
 
-describe('files that are not YAML or JSON', () => {
+describe('text that is not YAML or JSON', () => {
   it.each([
     ['people: [', /:\d+: /],
     ['a: 1\na: 2\n', /:2: .*unique/],
     ['a: 1\n---\nb: 2\n', /:\d+: .*documents/],
     ['a: *nobody\n', /:1: .*nobody/],
-  ])('rejects %j with its line', (text, message) => {
+  ])('rejects %j and reports the line of the error', (text, message) => {
     expect(() => read(text)).toThrow(message);
   });
 
-  it('rejects an alias bomb and invalid UTF-8', () => {
+  it('rejects exponentially nested aliases and invalid UTF-8', () => {
     const bomb = [
       'a: &a [x,x,x,x,x,x,x,x,x,x]',
       ...'bcdefgh'.split('').map((name, index) => `${name}: &${name} [${`*${'abcdefgh'.charAt(index)},`.repeat(9)}x]`),

@@ -1,4 +1,7 @@
-/** The workspace file as text: YAML or JSON with the line of every value, and `{env: NAME}` where secrets may stand. */
+/**
+ * Parses the text of a workspace file: YAML or JSON, with the line of every value, and with `{env: NAME}` in place of
+ * secrets.
+ */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import {
@@ -29,13 +32,13 @@ export interface FileProblem {
 export interface WorkspaceFile {
   /** The document with secrets resolved; numbers keep all digits. */
   readonly document: unknown;
-  /** Variables that are not set. */
+  /** Problems of the file, e.g. variables that are not set. */
   readonly problems: readonly FileProblem[];
-  /** Line, from 1, of the value at a path or of its closest existing parent. */
+  /** Returns the line, from 1, of the value at a path or of its closest existing parent. */
   lineOf(path: Path): number;
 }
 
-/** Limits the printed syntax errors: a broken file can have one per character. */
+/** Maximum number of printed syntax errors; a broken file can have one per character. */
 const maxSyntaxErrors = 50;
 /** Nesting of lists and objects; the document is level 1. */
 const maxDepth = 100;
@@ -47,9 +50,9 @@ const knownTags: ReadonlySet<string> = new Set([
 ]);
 /** Limit of aliases in a document, counted after expansion. */
 const maxAliases = 10_000;
-/** Name of the input `-`; its relative paths are resolved from the working directory. */
+/** Name of the input `-`. Relative paths in this input are resolved from the working directory. */
 export const standardInput = 'standard input';
-/** Standard input is read into memory; larger documents must be files. */
+/** Maximum size of standard input, which is read into memory. Larger documents must be passed as files. */
 const maxInputBytes = 16 * 1_048_576;
 /** Characters that aliases may add: a small file could expand to gigabytes. */
 const maxAliasedCharacters = 16 * 1_048_576;
@@ -62,7 +65,10 @@ export function readWorkspaceFile(
   return parseWorkspace(file, readText(file), env);
 }
 
-/** Parses a part of `file`. @param lineInFile maps a line of the text to the line of the file, both from 1 */
+/**
+ * Parses a text that is an excerpt of `file`. @param lineInFile converts a line of the text to the line of the file,
+ * both from 1
+ */
 export function parseWorkspace(
   file: string,
   text: string,
@@ -106,7 +112,7 @@ export function parseWorkspace(
   };
 }
 
-/** The parser's error for documents that exceed its stack. */
+/** Returns true for the parser's error about a document that exceeds the call stack. */
 const isTooDeep = (message: string): boolean => message.includes('call stack');
 
 interface NodeProblem {
@@ -114,7 +120,7 @@ interface NodeProblem {
   readonly message: string;
 }
 
-/** Invalid values in document order; values below `maxDepth` are not checked. */
+/** Returns the invalid values in document order. Values nested deeper than `maxDepth` are not checked. */
 function listNodeProblems(document: Document): NodeProblem[] {
   const problems: NodeProblem[] = [];
   const pending: [node: unknown, depth: number][] = [[document.contents, 1]];
@@ -132,7 +138,7 @@ function listNodeProblems(document: Document): NodeProblem[] {
   return problems;
 }
 
-/** Checks the depth after expanding aliases. */
+/** Returns true when the value is nested too deep after its aliases were expanded. */
 function isNestedTooDeep(root: unknown): boolean {
   const pending: [value: unknown, depth: number][] = [[root, 1]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -147,7 +153,7 @@ function isNestedTooDeep(root: unknown): boolean {
 
 const showTag = (tag: string): string => tag.slice(0, 100).replace(/^tag:yaml\.org,2002:/, '!!');
 
-/** Offset of the alias that exceeds `maxAliasedCharacters`. */
+/** Returns the offset of the alias that exceeds `maxAliasedCharacters`. */
 function findTooLong(document: Document): number | undefined {
   const anchors = new Map<string, readonly [start: number, end: number]>();
   const aliases: Alias[] = [];
@@ -177,7 +183,7 @@ interface Alias {
   readonly added: number;
 }
 
-/** @param aliases in the order of the document. */
+/** Returns the characters that were added by aliases before `offset`. @param aliases in document order */
 function addedBefore(aliases: readonly Alias[], offset: number): number {
   let [low, high] = [0, aliases.length];
   while (low < high) {
@@ -242,10 +248,13 @@ function offsetOf(document: Document, path: Path): number {
   return offset;
 }
 
-/** Replaces a variable that is not set, so that the rest of the file can be checked. */
+/** Replaces a variable that is not set, so that the remaining file can be checked. */
 const unsetPlaceholder = 'unset';
 
-/** Resolves `{env: NAME}` in passwords of accounts and configurations of steps and agents; elsewhere it is data. */
+/**
+ * Resolves `{env: NAME}` in account passwords and in configurations of steps and agents. In other fields, `{env: NAME}`
+ * is ordinary data.
+ */
 function resolveSecrets(
   document: unknown,
   env: Readonly<Record<string, string | undefined>>,

@@ -21,7 +21,10 @@ import { standardInput, type FileProblem, type WorkspaceFile } from './workspace
 type Applied = ReplyOf<typeof directory.rpcs.applyWorkspace>;
 type Change = Applied['diff'][number];
 
-/** Larger documents are sent in parts: messages have at most 8 MiB, and escaping makes JSON longer. */
+/**
+ * Maximum length of a document that is sent in one message. Larger documents are split, since messages have at most 8
+ * MiB and escaping makes JSON longer.
+ */
 const maxDirectCharacters = 2_000_000;
 const partCharacters = 1_000_000;
 
@@ -41,7 +44,10 @@ export function register(workspace: Command, context: CliContext): void {
     });
 }
 
-/** Resolves relative paths from the user's folder: npm runs scripts in the project's folder. */
+/**
+ * Resolves relative paths from the folder in which the user called npm, because npm runs scripts in the project's
+ * folder.
+ */
 function findFile(file: string): string {
   if (file === '-') return standardInput;
   const fromUser = resolve(process.env['INIT_CWD'] ?? '.', file);
@@ -100,7 +106,7 @@ async function createSender(context: CliContext, document: unknown): Promise<(dr
   const uploadId = randomUUID().replaceAll('-', '');
   for (let start = 0, part = 0; start < text.length; part++) {
     let end = Math.min(start + partCharacters, text.length);
-    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end--; // keep surrogate pairs together
+    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end--; // do not split a surrogate pair
     await context.call(uploadWorkspace, { upload_id: uploadId, part, text: text.slice(start, end) });
     start = end;
   }
@@ -142,7 +148,7 @@ function toWorkspaceError(name: string, file: WorkspaceFile, found: readonly Fil
   });
 }
 
-/** `people[3].contact.email` */
+/** Returns a path as text, e.g. `people[3].contact.email`. */
 function showPath(path: readonly (string | number)[]): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }

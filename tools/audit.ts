@@ -1,7 +1,7 @@
 /**
  * Verifies the audit logs of all services and removes entries older than AUDIT_RETENTION_DAYS (A2): `node
- * tools/audit.ts` with DATABASE_URL of the audit role. Runs once and exits with 1 when a log is broken; broken logs are
- * not truncated. With `--daily` it runs at once and every day.
+ * tools/audit.ts` with DATABASE_URL of the audit role. Runs once, and exits with 1 when a log is broken; broken logs
+ * are not truncated. With `--daily` it runs at once and then every day.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,10 @@ export interface StoredLog {
   readonly broken: ChainBreak | undefined;
 }
 
-/** Processes the services in sequence. @param options.url URL of the role of `DATABASE_URL_AUDIT` */
+/**
+ * Verifies and truncates the audit logs of the services one after the other. @param options.url URL of the role of
+ * `DATABASE_URL_AUDIT`
+ */
 export async function keepAuditLogs(options: {
   url: string;
   days: number;
@@ -97,7 +100,7 @@ async function runOnce(config: Static<typeof auditSettings>, logger: Logger): Pr
 
 /** Runs until the process receives a signal. Failures are retried before the next day. */
 async function runDaily(config: Static<typeof auditSettings>, logger: Logger): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()); // an unfinished batch is rolled back
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()); // ends at once: an unfinished batch is rolled back
   for (;;) {
     const done = await runOnce(config, logger).then(
       () => true,

@@ -1,6 +1,6 @@
 /**
  * First step of every npm command. Runs on Node 20 and without packages: installs the packages when the lock file has
- * changed, then runs the command with the pinned Node that one of them contains.
+ * changed, then runs the command with the pinned Node, which is one of the packages.
  *
  * node tools/bootstrap.mjs <command> [arguments]
  */
@@ -17,7 +17,7 @@ const stampFile = join(modulesDir, '.coherence-installed');
 const lockFile = join(repoDir, '.data', 'install.lock');
 const pinnedNode = join(modulesDir, 'node', 'bin', 'node');
 const oldestNode = 20;
-/** Suffix of the stamp of an installation without packages for tools and tests. */
+/** Suffix of the installation stamp when packages for tools and tests are not installed. */
 const withoutToolsMark = ' without tools';
 const progressEveryMs = 5_000;
 
@@ -61,7 +61,7 @@ async function main() {
 }
 
 /**
- * Packages for tools and tests remain installed.
+ * Installs the packages. Packages for tools and tests that are already installed are not removed.
  * @param meanwhile called when packages must be installed
  */
 async function install(meanwhile, needsTools) {
@@ -75,13 +75,14 @@ async function install(meanwhile, needsTools) {
   if (isDone()) return;
   await takeInstallLock();
   try {
-    if (isDone()) return; // another command has just installed them
+    if (isDone()) return; // another command has installed the packages while this one waited
     const present = readText(stampFile);
     const withTools = needsTools || present?.endsWith(withoutToolsMark) === false;
     const packages = JSON.parse(packageLock.toString()).packages;
     if (!isInstalled(packages, withTools)) {
       meanwhile(packages);
-      // Does not remove installed packages if only tools are missing: the platform may be running from them.
+      // If only the packages for tools are missing, installed packages are not removed, since a platform may be running
+      // from them.
       await runNpm(packages, withTools, withTools && present === stampWithoutTools ? ['install', '--no-save'] : ['ci']);
       removeUnused(withTools);
     }
@@ -91,7 +92,7 @@ async function install(meanwhile, needsTools) {
   }
 }
 
-/** True when npm has already installed the exact content of the lock file. */
+/** Returns true when npm has already installed the exact content of the lock file. */
 function isInstalled(packages, withTools) {
   const text = readText(join(modulesDir, '.package-lock.json'));
   if (text === undefined) return false;
@@ -119,7 +120,7 @@ function nodePackage() {
   return `${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
 }
 
-/** Starts the build in the background; it ends with this process. */
+/** Starts building the servers in the background. The build ends with this process. */
 async function buildServers(packages) {
   const node = process.features.typescript ? process.execPath : await fetchNode(packages);
   if (node === undefined) return;
@@ -131,8 +132,8 @@ async function buildServers(packages) {
 }
 
 /**
- * Installs the pinned Node before the other packages, for a Node that cannot run TypeScript. It is the package that the
- * install script of the package `node` downloads too.
+ * Installs the pinned Node before the other packages, when the current Node cannot run TypeScript. The installed
+ * package is the same that the install script of the package `node` downloads.
  */
 function fetchNode(packages) {
   const name = nodePackage();
@@ -227,7 +228,7 @@ function isUnpacked(path) {
   return existsSync(join(repoDir, path, 'package.json'));
 }
 
-/** The npm of the caller, otherwise the one on the PATH. */
+/** Returns the npm that called this program, otherwise the npm on the PATH. */
 function findNpm() {
   const script = process.env.npm_execpath;
   return script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script)
@@ -242,7 +243,10 @@ function withoutNpmRun(env) {
   );
 }
 
-/** The pinned Node. Runs the install script of its package if npm was configured not to. */
+/**
+ * Returns the path of the pinned Node. Runs the install script of its package if npm is configured not to run install
+ * scripts.
+ */
 function findNode() {
   if (isUsable(pinnedNode)) return pinnedNode;
   log('Downloading the pinned Node: npm did not run its install script.');
@@ -269,25 +273,25 @@ function run(node, args, name) {
     cwd: name === 'cli' ? (process.env.INIT_CWD ?? process.cwd()) : repoDir,
     env: {
       ...process.env,
-      ...(name === 'start' ? { COHERENCE_BEGAN_AT: String(performance.timeOrigin) } : {}), // start of measured times
+      ...(name === 'start' ? { COHERENCE_BEGAN_AT: String(performance.timeOrigin) } : {}), // step durations are measured from here
       PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}`,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(repoDir, '.data', 'compile-cache'), // a third of the start of any command
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(repoDir, '.data', 'compile-cache'), // compile cache, which saves a third of the start time of any command
     },
-    stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // the closed channel tells it that this process has ended
+    stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // through the `ipc` channel, the command detects that this process has ended
   });
   const stopForwarding = forwardSignals(child);
   stopWithNpm(child);
   child.once('error', (error) => fail(`${node} could not be started: ${error.message}`));
   child.once('exit', (code, signal) => {
     if (signal === null) process.exit(code);
-    // Ends with the same signal: shell loops stop at Ctrl-C only if the command dies of the signal.
+    // Ends with the signal that ended the command: a shell loop stops at Ctrl-C only if the command dies of the signal.
     stopForwarding();
-    process.exitCode = 1; // for signals that do not end Node
+    process.exitCode = 1; // the status when the signal does not end Node
     process.kill(process.pid, signal);
   });
 }
 
-/** @returns a function that ends the forwarding. */
+/** Forwards signals to the command. @returns a function that stops forwarding */
 function forwardSignals(child) {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   const forward = (signal) => child.kill(signal);
@@ -297,7 +301,7 @@ function forwardSignals(child) {
   };
 }
 
-/** Detects that npm was killed: the parent process changes. */
+/** Stops the command when npm was killed, which is detected by a new parent process. */
 function stopWithNpm(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

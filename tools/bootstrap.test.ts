@@ -25,7 +25,10 @@ interface Result {
   output: string;
 }
 
-/** A folder with the bootstrap, a lock file of one package, a command that prints, and an npm that counts its calls. */
+/**
+ * Creates a folder with the bootstrap, a lock file of one package, a command that prints, and an npm that counts its
+ * calls.
+ */
 function makeRepo(): void {
   repo = mkdtempSync(join(tmpdir(), 'coherence-bootstrap-'));
   mkdirSync(join(repo, 'tools', 'check'), { recursive: true });
@@ -80,7 +83,7 @@ afterEach(() => {
   rmSync(repo, { recursive: true, force: true });
 });
 
-describe('bootstrap of the npm commands (architecture#running-it)', () => {
+describe('first run of the npm commands (architecture#running-it)', () => {
   it('installs the packages of the lock file, then runs the command under the pinned Node and returns its status', async () => {
     const first = await run('check', '--fast');
     expect(first).toEqual({ status: 3, output: expect.stringContaining('Installing 1 packages with npm ci') });
@@ -88,7 +91,7 @@ describe('bootstrap of the npm commands (architecture#running-it)', () => {
     expect(readCalls()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
   });
 
-  it('starts building the servers during the package installation', async () => {
+  it('starts the build of the servers during the package installation', async () => {
     mkdirSync(join(repo, 'tools', 'start'));
     mkdirSync(join(repo, 'libs', 'servers'), { recursive: true });
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
@@ -104,7 +107,7 @@ describe('bootstrap of the npm commands (architecture#running-it)', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it("fetches the pinned Node before the packages if the caller's Node cannot run TypeScript", async () => {
+  it("downloads the pinned Node before the packages when the caller's Node cannot run TypeScript", async () => {
     mkdirSync(join(repo, 'tools', 'start'));
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
     const mark = join(repo, 'building');
@@ -137,7 +140,7 @@ fi`);
     expect(readdirSync(join(repo, '.data')).filter((name) => name.startsWith('early-node'))).toEqual([]);
   });
 
-  it('installs only runtime packages for a start, adds the tools for the first other command, and retains them', async () => {
+  it('installs only runtime packages for a start, adds the tools for the first other command, and retains both', async () => {
     mkdirSync(join(repo, 'tools', 'start'));
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
     mkdirSync(
@@ -173,7 +176,7 @@ fi`);
     }
   });
 
-  it('installs again only when the lock file changes', async () => {
+  it('installs packages again only when the lock file changes', async () => {
     await run('check');
     await expect(run('check')).resolves.toEqual({ status: 3, output: 'args \n' });
     expect(readCalls()).toHaveLength(1);
@@ -182,7 +185,7 @@ fi`);
     expect(readCalls()).toHaveLength(2);
   });
 
-  it('uses packages installed by npm itself', async () => {
+  it('uses packages that npm itself installed', async () => {
     mkdirSync(join(repo, 'node_modules', 'node', 'bin'), { recursive: true });
     symlinkSync(process.execPath, join(repo, 'node_modules', 'node', 'bin', 'node'));
     writeFileSync(
@@ -193,7 +196,7 @@ fi`);
     expect(readCalls()).toEqual([]);
   });
 
-  it("prints npm's output when the installation fails, and retries next time", async () => {
+  it('prints the output of npm when the installation fails, and retries at the next command', async () => {
     writeNpm('echo "npm error ENOTFOUND registry" >&2; exit 1');
     const failed = await run('check');
     expect(failed.status).toBe(1);
@@ -202,7 +205,7 @@ fi`);
     expect(readCalls()).toHaveLength(2);
   });
 
-  it('installs in one of two concurrent commands while the other waits', async () => {
+  it('installs the packages once for two concurrent commands, the second of which waits', async () => {
     writeNpm('sleep 0.5; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node');
     const [first, second] = await Promise.all([run('check'), run('check')]);
     expect([first.status, second.status]).toEqual([3, 3]);
@@ -210,7 +213,7 @@ fi`);
     expect(first.output + second.output).toMatch(/Waiting for process \d+, which is installing the packages/);
   });
 
-  it('runs the install script of the pinned Node if npm did not', async () => {
+  it('runs the install script of the pinned Node if npm did not run it', async () => {
     writeNpm(
       "mkdir -p node_modules/node && echo \"require('node:fs').mkdirSync('bin'); require('node:fs').symlinkSync(process.env.REAL_NODE, 'bin/node')\" > node_modules/node/installArchSpecificPackage.js",
     );
@@ -219,13 +222,13 @@ fi`);
     expect(result.status).toBe(3);
   });
 
-  it('removes the lock of a killed installation', async () => {
+  it('removes the lock of an installation that was killed', async () => {
     mkdirSync(join(repo, '.data'));
     writeFileSync(join(repo, '.data', 'install.lock'), '999999999');
     await expect(run('check')).resolves.toMatchObject({ status: 3 });
   });
 
-  it("runs the admin CLI through an installed link, in the user's working directory", async () => {
+  it('runs the admin CLI through an installed link in the working directory of the user', async () => {
     mkdirSync(join(repo, 'cli'));
     copyFileSync(join(import.meta.dirname, '..', 'cli', 'coherence.mjs'), join(repo, 'cli', 'coherence.mjs'));
     writeFileSync(
@@ -244,7 +247,7 @@ fi`);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'ends with %s like its command, so that a shell loop stops',
+    'ends by the same signal %s as its command, so that a shell loop stops',
     async (signal) => {
       await run('check');
       writeFileSync(join(repo, 'tools', 'check', 'main.ts'), "console.log('here'); setInterval(() => {}, 1_000);\n");
@@ -255,7 +258,7 @@ fi`);
     },
   );
 
-  it('lists its commands when the command is unknown', async () => {
+  it('lists the npm commands when the command is unknown', async () => {
     await expect(run('dance')).resolves.toEqual({
       status: 1,
       output: expect.stringMatching(/start\|test\|.*\|check\|fix\|cli\|/),

@@ -18,7 +18,7 @@ import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
 const repoDir = join(import.meta.dirname, '..');
 type Generators = Readonly<Record<string, () => string | Promise<string>>>;
 
-/** Completely generated files: forges collapse their diffs. */
+/** Files that are generated completely, so that code hosting sites collapse their diffs. */
 const wholeFiles: Generators = {
   'cli/completion/commands.json': describeCommands,
   'clients/typescript/operations.ts': describeClient,

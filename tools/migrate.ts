@@ -1,8 +1,9 @@
 /**
- * Migrates the schemas of all services: `node tools/migrate.ts` with DATABASE_URL. Run by a job, never by a starting
- * service (architecture#data). `DATABASE_URL_<SERVICE>` is the address with which a service connects: its role is
- * created, with rights on its own schema only. `DATABASE_URL_AUDIT` is the address for verification and retention of
- * the audit log (A2). `--report FILE` writes the names of the migrations and whether the database has no set-up data.
+ * Migrates the schemas of all services: `node tools/migrate.ts` with DATABASE_URL. A job runs it; a starting service
+ * never does (architecture#data). `DATABASE_URL_<SERVICE>` is the address with which a service connects: the role in
+ * this address is created, with rights on the service's schema only. `DATABASE_URL_AUDIT` is the address for
+ * verification and retention of the audit log (A2). `--report FILE` writes the names of the migrations and whether the
+ * database has no set-up data.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -21,7 +22,7 @@ import { createDatabase } from '#libs/orm';
 import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 
-/** True when no person, class or account exists. */
+/** Returns true when the database has no person, class or account. */
 async function isEmpty(url: string, logger: Logger): Promise<boolean> {
   const database = await createDatabase({ url, schema: 'directory', poolSize: 1, logger, applicationName: 'migrate' });
   try {

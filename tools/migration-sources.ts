@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Digest of all migrations and the libraries they use; changes whenever a schema can change. */
+/** Returns a digest of all migrations and of the libraries that they use. It changes whenever a schema can change. */
 export function hashMigrationSources(repoDir: string): string {
   const services = readdirSync(join(repoDir, 'services')).map((name) => join(repoDir, 'services', name, 'migrations'));
   const libraries = ['orm', 'jobs', 'audit', 'webhooks', 'feed'].map((name) => join(repoDir, 'libs', name));

@@ -1,7 +1,7 @@
 /**
- * Creates or updates the streams of the platform: `node tools/streams.ts` with NATS_URL of an administrator. A job runs
- * it beside the migrations; it is idempotent. It first checks that users with a known address (`NATS_URL_<SERVICE>`)
- * have the permissions of this release.
+ * Creates or updates the streams of the platform: `node tools/streams.ts` with NATS_URL of an administrator. It is
+ * idempotent, and a job runs it beside the migrations. It first checks that the NATS users whose addresses are set
+ * (`NATS_URL_<SERVICE>`) have the permissions of this release.
  */
 import { ConfigError, loadConfig, logSettings, natsSettings, buildNatsUrl, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
@@ -40,18 +40,18 @@ const replicas = {
 /** Settings of the set-up of streams. */
 export const streamSettings = Type.Object({ ...natsSettings, ...logSettings, ...limits, ...replicas });
 
-/** Maximum size of each stream in bytes. @throws ConfigError */
+/** Returns the maximum size of each stream in bytes. @throws ConfigError for an invalid setting */
 export function readStreamLimits(env: Readonly<Record<string, string | undefined>>): StreamLimits {
   const config = loadConfig(Type.Object(limits), env);
   return Object.fromEntries(streamNames.map((stream) => [stream, config[nameOf(stream)]]));
 }
 
-/** Number of replicas of each stream; undefined = unchanged. @throws ConfigError */
+/** Returns the number of replicas of each stream; undefined = unchanged. @throws ConfigError for an invalid setting */
 export function readStreamReplicas(env: Readonly<Record<string, string | undefined>>): number | undefined {
   return loadConfig(Type.Object(replicas), env).NATS_STREAM_REPLICAS;
 }
 
-/** Creates or updates the streams of one installation. @throws AppError unavailable */
+/** Creates or updates the streams of one installation. @throws AppError `unavailable` when NATS cannot be reached */
 export async function makeStreams(settings: {
   url: string;
   prefix: string;

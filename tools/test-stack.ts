@@ -1,6 +1,6 @@
 /**
- * Runs the servers of the tests until Ctrl-C, so that test runs start at once: `node tools/test-stack.ts`. Test runs
- * find them through `.data/test-stack.json`.
+ * `node tools/test-stack.ts`: runs the servers of the tests until Ctrl-C, so that test runs need not start them. Test
+ * runs find the servers through `.data/test-stack.json`.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

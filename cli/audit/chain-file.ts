@@ -1,4 +1,7 @@
-/** Audit chains as JSON lines, written by `audit export` and verified offline by `audit verify FILE`. */
+/**
+ * Writes and verifies audit chains as JSON lines: `audit export` writes the file, and `audit verify FILE` verifies it
+ * offline.
+ */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type ChainEnd, type ChainReport, ChainVerifier } from '#libs/audit';
@@ -7,7 +10,7 @@ import { isJsonObject, parseJson } from '#libs/json';
 import { compileSchema } from '#libs/schema';
 import { CliError } from '../failure.ts';
 
-/** One line: a link of a chain with its service. */
+/** Returns one line of the file: a link of a chain with its service. */
 export const writeLine = (service: string, link: AuditLink): string => `${JSON.stringify({ service, ...link })}\n`;
 
 interface Chain {
@@ -20,7 +23,8 @@ interface Chain {
 const checkLink = compileSchema(auditLink);
 
 /**
- * Verifies every chain of a file separately. The first line of a chain names its predecessor.
+ * Verifies every chain in a file separately. The first link of a chain in the file contains the hash of its
+ * predecessor, where verification starts.
  * @throws CliError for malformed lines
  */
 export async function verifyFile(file: string): Promise<Map<string, ChainReport>> {

@@ -1,4 +1,4 @@
-/** Audit logs of the services. */
+/** Lists the audit logs of the services. */
 import { auditRpcs } from '#libs/contract';
 import { contracts } from '../jobs.ts';
 
@@ -13,7 +13,7 @@ export interface AuditLog {
   readonly rpcs: ReturnType<typeof auditRpcs>;
 }
 
-/** All logs, or only the named one. */
+/** Returns all audit logs, or only the log of the service `only`. */
 export function listLogs(only: string | undefined): AuditLog[] {
   return auditServices
     .filter((service) => only === undefined || service === only)

@@ -4,7 +4,10 @@ import type { CliContext } from '../context.ts';
 import { describeFailure } from '../failure.ts';
 import { openStore, openTarget } from './settings.ts';
 
-/** Does nothing without BACKUP_URL. Failures are only printed: the next backup stores the records. */
+/**
+ * Stores the erasure records at BACKUP_URL; does nothing without BACKUP_URL. A failure is only printed, since the next
+ * backup stores the records.
+ */
 export async function storeErasuresWithBackups(context: CliContext): Promise<void> {
   const store = (context.setting('BACKUP_URL') ?? '') === '' ? undefined : openStore(context);
   if (store === undefined) return;

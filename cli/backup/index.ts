@@ -294,7 +294,7 @@ async function withTarget(
   }
 }
 
-/** Prints errors of backups without a stack. */
+/** Prints backup errors without a stack. */
 async function withBackupErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,4 +1,4 @@
-/** Progress of a backup on stderr, every 3 seconds. */
+/** Prints the progress of a backup to stderr, every 3 seconds. */
 const everyMs = 3_000;
 
 export function createProgress(): (what: string, bytes: number) => void {
@@ -16,7 +16,7 @@ export function createProgress(): (what: string, bytes: number) => void {
   };
 }
 
-/** A size with its unit, e.g. `1.5 MB`. */
+/** Returns a size with its unit, e.g. `1.5 MB`. */
 export function sizeOf(bytes: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
   const power = Math.min(units.length - 1, bytes < 1_000 ? 0 : Math.floor(Math.log10(bytes) / 3));

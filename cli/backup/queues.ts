@@ -18,7 +18,7 @@ export interface Rebuilt {
   readonly outbox: number;
 }
 
-/** Services that reply; empty when the broker is not available. */
+/** Returns the services that reply; returns none when the broker is not available. */
 export async function listRunning(context: CliContext): Promise<string[]> {
   const answers = await Promise.all(
     jobServices.map(async (service) => {
@@ -36,8 +36,8 @@ export async function listRunning(context: CliContext): Promise<string[]> {
 
 /**
  * Drops jobs and events from the broker, and marks every job and outbox message of the database to be sent again.
- * Webhooks are kept, since they were acknowledged to their senders. Must run while no service is running: messages
- * between services can exist only in the broker.
+ * Webhooks are not dropped, since they were acknowledged to their senders. No service may be running, because a message
+ * between services can exist in the broker only.
  */
 export async function rebuildQueues(context: CliContext, url: string): Promise<Rebuilt> {
   const dropped = await dropMessages(context);
@@ -62,6 +62,6 @@ async function dropMessages(context: CliContext): Promise<number | null> {
     const dropped = await Promise.all((['JOBS', 'EVENTS', 'FEED'] as const).map((stream) => bus.purgeStream(stream)));
     return dropped.reduce((sum, count) => sum + count, 0);
   } catch {
-    return null; // not available or without streams: nothing to drop
+    return null; // the broker is not available or has no streams, so there is nothing to drop
   }
 }

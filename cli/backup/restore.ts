@@ -20,7 +20,8 @@ export async function restore(
   const running = await listRunning(context);
   if (running.length > 0) throw new CliError(`Stop the services first. Running: ${running.join(', ')}.`);
   const identities = readIdentities(context, options.identityFile);
-  // An attacker with write access can forge an unencrypted backup, but not one for these keys.
+  // An attacker with write access to the backups can forge an unencrypted backup, but not a backup that is encrypted
+  // for these keys.
   if (manifest.encrypted_to.length === 0 && identities.length > 0 && options.allowPlain !== true) {
     throw new CliError(
       `${manifest.id} is not encrypted although a secret key is set: it may be forged. If you trust it, use --allow-plain.`,
@@ -40,7 +41,7 @@ export async function restore(
       store,
       known: listMigrations(),
       migrate: async (only) => {
-        // Grants need the tables of this release, so they are part of the last step.
+        // Grants need all tables of this release, so they are granted in the last step only.
         const roles = only === undefined ? { serviceUrls, auditUrl: readAuditUrl(settings) } : {};
         await migrateServices({ url, logger, only, ...roles });
       },

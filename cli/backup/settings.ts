@@ -9,7 +9,7 @@ import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 
 /**
- * Settings of the admin CLI for backups; the addresses of PostgreSQL, NATS and the object store are those of the
+ * Backup settings of the admin CLI. The addresses of PostgreSQL, NATS and the object store are the settings of the
  * platform.
  */
 export const backupSettings = Type.Object({
@@ -55,7 +55,7 @@ export const backupSettings = Type.Object({
 
 const identityFileBytes = 64 * 1024;
 
-/** Opens the location of the option, or of BACKUP_URL. @throws CliError when neither is set */
+/** Opens the backup location in `given`, or else in BACKUP_URL. @throws CliError when both are missing */
 export function openTarget(context: CliContext, given: string | undefined, option: string): BackupTarget {
   const location = given ?? context.setting('BACKUP_URL') ?? '';
   if (location === '') throw new CliError(`Specify the location of the backups: ${option} or BACKUP_URL.`, 'usage');
@@ -75,7 +75,7 @@ export function openTarget(context: CliContext, given: string | undefined, optio
   return createStoreTarget(createObjectStore(storeConfigOf(config)), address.prefix, location);
 }
 
-/** The object store of the platform; undefined when it is not set. */
+/** Opens the object store of the platform; returns undefined when it is not configured. */
 export function openStore(context: CliContext): ObjectStore | undefined {
   const settings = context.settings();
   if (settings['S3_ENDPOINT'] === undefined) return undefined;
@@ -85,7 +85,7 @@ export function openStore(context: CliContext): ObjectStore | undefined {
   );
 }
 
-/** @throws CliError when it is not set */
+/** @throws CliError when DATABASE_URL is not set */
 export function readDatabaseUrl(context: CliContext): string {
   const url = context.setting('DATABASE_URL') ?? '';
   if (url === '') throw new CliError('DATABASE_URL is not set. Use the URL of the migrations.');
@@ -94,7 +94,10 @@ export function readDatabaseUrl(context: CliContext): string {
 
 export const readRecipients = (context: CliContext): string[] => splitWords(context.setting('BACKUP_RECIPIENTS') ?? '');
 
-/** Reads secret keys from a file or BACKUP_IDENTITY, never from arguments, which other processes can see. */
+/**
+ * Reads secret keys from a file or from BACKUP_IDENTITY. Command-line arguments are not accepted, since other processes
+ * can see them.
+ */
 export function readIdentities(context: CliContext, file: string | undefined): string[] {
   if (file === undefined) return splitWords(context.setting('BACKUP_IDENTITY') ?? '');
   const text = readFileSync(file, 'utf8');

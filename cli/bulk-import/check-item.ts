@@ -8,7 +8,7 @@ import { formatInstant, parseInstant } from '#libs/time';
 import type { Path } from '../workspace-file.ts';
 
 export interface ItemProblem {
-  /** Within the item. */
+  /** Path of the invalid value within the item. */
   readonly path: Path;
   readonly message: string;
 }
@@ -16,20 +16,20 @@ export interface ItemProblem {
 export interface TranscriptRow {
   readonly start_ms: number;
   readonly end_ms: number;
-  /** Workspace key; null = unresolved. */
+  /** Workspace key of the speaker; null = unresolved. */
   readonly person: string | null;
   /** Display name of an unresolved speaker. */
   readonly speaker: string | null;
   readonly text: string;
 }
 
-/** Fields of an item; fields that it does not name are absent. */
+/** Validated fields of an item. Fields that are missing in the file are absent here. */
 export interface CheckedItem {
   readonly key: string;
   journey?: string | null;
   step?: string | null;
   event?: string | null;
-  /** As instants in UTC. */
+  /** `start` and `finish` are instants in UTC. */
   start?: string | null;
   finish?: string | null;
   participants?: readonly string[];
@@ -38,7 +38,7 @@ export interface CheckedItem {
   /** Without the room state. */
   config?: JsonObject;
   room?: JsonObject | null;
-  /** Paths as written in the file. */
+  /** Paths of `audio`, `full` and `front_trimmed` as written in the file. */
   audio?: string;
   full?: string;
   front_trimmed?: string;
@@ -132,7 +132,7 @@ function readTime(item: CheckedItem, name: 'start' | 'finish', value: unknown, f
   else item[name] = formatInstant(parsed.instant);
 }
 
-/** Of times as `readTime` writes them. */
+/** Compares two times in the format that `readTime` returns. */
 function isBefore(left: string | null | undefined, right: string | null | undefined): boolean {
   const [one, other] = [left, right].map((text) => (typeof text === 'string' ? parseInstant(text) : undefined));
   return one?.kind === 'instant' && other?.kind === 'instant' && one.instant < other.instant;

@@ -1,4 +1,6 @@
-/** Reads a workspace file and, separately, its list `conversations:` item by item, repeatedly if needed. */
+/**
+ * Reads a workspace file, and separately its list `conversations:`, item by item. The list can be read several times.
+ */
 import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { isJsonObject, parseJson } from '#libs/json';
@@ -18,24 +20,24 @@ export interface ListedItem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly value: unknown;
-  /** Line in the file of the value at a path within the item. */
+  /** Returns the line in the file of the value at a path within the item. */
   lineOf(path: Path): number;
 }
 
 export interface SplitWorkspace {
-  /** Everything but the conversations. */
+  /** The file without its conversations. */
   readonly file: WorkspaceFile;
-  /** Undefined when the file has no such list. */
+  /** Reads the conversations; undefined when the file has no list `conversations:`. */
   readonly conversations: (() => AsyncIterable<ListedItem>) | undefined;
   /** True when `conversations` is not a list. */
   readonly misplaced: boolean;
 }
 
 const listName = 'conversations';
-/** Smaller files are read at once and can use all of YAML. */
+/** Files up to this size are read at once and can use all of YAML. */
 const wholeBytes = 1_048_576;
 
-/** @throws CliError with every syntax error and its line. */
+/** @throws CliError that lists every syntax error with its line */
 export async function readSplitWorkspace(name: string): Promise<SplitWorkspace> {
   if (name === standardInput) return splitWhole(parseWorkspace(name, await readStandardInput()));
   const sizeBytes = statSync(name, { throwIfNoEntry: false })?.size ?? 0;
@@ -88,7 +90,7 @@ async function* listItems(file: WorkspaceFile, list: readonly unknown[]): AsyncG
   }
 }
 
-/** Reads the items on each call; YAML items are parsed only on the first call. */
+/** Returns a function that reads the items. YAML items are parsed only on the first call. */
 function createReader(name: string): () => AsyncIterable<ListedItem> {
   let spool: ItemSpool | undefined;
   return async function* () {
@@ -114,7 +116,7 @@ function createReader(name: string): () => AsyncIterable<ListedItem> {
 
 const isJsonText = (text: string): boolean => text.trimStart().startsWith('{');
 
-/** Parses JSON items as JSON; their line numbers are computed only when needed. */
+/** Parses JSON items with the JSON parser, which is faster; their line numbers are computed only when needed. */
 function readItem(name: string, index: number, { text, line }: ItemText): ListedItem {
   const lineInFile = (at: number): number => at + line - 1;
   const trimmed = text.trimStart();

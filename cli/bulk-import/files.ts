@@ -1,4 +1,7 @@
-/** Audio and recordings of a bulk import: validated before anything changes, and uploaded when they differ. */
+/**
+ * Validates the audio and recordings of a bulk import before anything changes, and uploads files that differ from the
+ * stored ones.
+ */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, openAsBlob, statSync } from 'node:fs';
@@ -27,7 +30,7 @@ const connectTimeoutMs = 5_000;
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const attemptDelaysMs = [500, 2_000, 5_000];
 
-/** An existing conversation with the item that names its files. */
+/** An existing conversation, and the item whose files belong to it. */
 export interface FileTarget {
   readonly id: number;
   readonly item: CheckedItem;
@@ -77,7 +80,7 @@ export class FileImport {
     return base;
   }
 
-  /** Uploads files that differ in name or content. @returns ids of changed conversations */
+  /** Uploads files whose name or content differs from the stored file. @returns ids of changed conversations */
   async apply(targets: readonly FileTarget[], dryRun: boolean): Promise<Set<number>> {
     const changed = new Set<number>();
     const concerned = targets.filter(({ item }) => namesFiles(item));
@@ -146,7 +149,7 @@ function findFileProblem(file: string, kind: FileKind): string | undefined {
   return undefined;
 }
 
-/** Compares sizes first, so that most different files are not read. */
+/** Compares sizes first, so that most changed files need not be read. */
 async function isSame(file: string, stored: StoredFile | undefined): Promise<boolean> {
   if (stored === undefined || stored.name !== basename(file) || statSync(file).size !== stored.size_bytes) return false;
   const hash = createHash('sha256');
@@ -186,5 +189,5 @@ function describeCause(error: unknown): string {
   const { message, code, name } = (
     error instanceof Error && error.cause instanceof Error ? error.cause : error
   ) as NodeJS.ErrnoException;
-  return message || code || name; // an AggregateError of several addresses has no message
+  return message || code || name; // when all addresses of a host fail, Node throws an AggregateError without a message
 }

@@ -17,7 +17,7 @@ export interface ImportCounts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Key → id; in a dry run only of existing conversations. */
+  /** Key → id of each conversation; a dry run contains only existing conversations. */
   readonly ids: Record<string, number>;
   readonly diff: { list: string; key: string; action: 'create' | 'update'; fields: ImportedItem['fields'] }[];
   diffTruncated: boolean;
@@ -50,7 +50,7 @@ export class ConversationImport {
   readonly #transcripts: TranscriptImport;
   #total = 0;
 
-  /** @param document rest of the file, to which conversations can refer */
+  /** @param document the file without its conversations, which can refer to it */
   constructor(context: CliContext, workspaceFile: string, document: unknown, open: () => AsyncIterable<ListedItem>) {
     this.#context = context;
     this.#open = open;
@@ -95,7 +95,7 @@ export class ConversationImport {
     return found;
   }
 
-  /** Applies the list, or in a dry run compares it. `check` must have found no problems. */
+  /** Applies the list; a dry run only compares it with the database. `check` must have found no problems. */
   async apply(dryRun: boolean): Promise<ImportCounts> {
     const counts: ImportCounts = { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [], diffTruncated: false };
     const progress = new Progress(dryRun ? 'compared' : 'applied', this.#total);

@@ -1,6 +1,6 @@
 /**
- * Stores parsed items in a temporary file: parsing YAML dominates an import, so the second pass of a large file reads
- * the items from here. The file is readable only by its owner and removed at exit.
+ * Stores parsed items in a temporary file, from which the second pass of a large import reads them, because parsing
+ * YAML dominates the time of an import. The file is readable only by its owner and is removed at exit.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { parseJson } from '#libs/json';
 
 export interface SpooledItem {
   readonly value: unknown;
-  /** First line of the item in its file. */
+  /** First line of the item in the workspace file. */
   readonly line: number;
 }
 

@@ -1,4 +1,4 @@
-/** Progress of an import on stderr, after the first 3 seconds. */
+/** Prints the progress of an import to stderr, starting after 3 seconds. */
 const silentMs = 3_000;
 const everyMs = 3_000;
 

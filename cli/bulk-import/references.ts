@@ -10,7 +10,7 @@ import type { CheckedItem, ItemProblem } from './check-item.ts';
 interface Journey {
   readonly id: number;
   readonly steps: ReadonlyMap<string, number>;
-  /** First active step by (order, id). */
+  /** Id of the first step by (order, id) that is not archived. */
   readonly firstStep: number | null;
 }
 
@@ -26,7 +26,7 @@ interface ReferenceIds {
 
 export interface ResolvedReferences {
   readonly ids: ReferenceIds;
-  /** Speaker of each transcript row; null = unresolved. */
+  /** Person id of the speaker of each transcript row; null = unresolved. */
   readonly speakerIds: (number | null)[];
 }
 
@@ -35,11 +35,11 @@ const pending = 0;
 
 export class References {
   readonly #context: CliContext;
-  /** Defined in the file. */
+  /** Keys, slugs and steps that are defined in the file. */
   readonly #people: ReadonlySet<string>;
   readonly #holons: ReadonlySet<string>;
   readonly #journeys: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Ids in the database; null = no such key. */
+  /** Ids in the database; null = the key does not exist there. */
   readonly #personIds = new Map<string, number | null>();
   readonly #holonIds = new Map<string, number | null>();
   readonly #journeyIds = new Map<string, Journey | null>();
@@ -54,7 +54,7 @@ export class References {
     );
   }
 
-  /** Clears the cache, after the rest of the file was applied. */
+  /** Clears the cache. Called after the rest of the file was applied, which creates ids. */
   refresh(): void {
     this.#personIds.clear();
     this.#holonIds.clear();

@@ -28,7 +28,7 @@ async function split(text: string) {
   return { items, rest, gapLines };
 }
 
-/** Without `<<`, which merges in YAML. */
+/** Excludes `<<`, which is a merge key in YAML. */
 const value = fc.jsonValue({ maxDepth: 3 }).filter((item) => !JSON.stringify(item).includes('"<<"'));
 const item = fc.record({
   key: fc.string(),
@@ -41,7 +41,7 @@ const item = fc.record({
 const before = fc.dictionary(fc.constantFrom('people', 'a"b', 'conversation', 'conversations '), value);
 
 describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
-  it('returns every item of a JSON document, and the rest, with their original lines', async () => {
+  it('returns each conversation of a JSON document and the remaining document, with original line numbers', async () => {
     await fc.assert(
       fc.asyncProperty(
         before,
@@ -68,17 +68,18 @@ describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
     );
   });
 
-  it('returns every item of a YAML block sequence, and the rest, with their original lines', async () => {
+  it('returns each conversation of a YAML block sequence and the remaining document, with original line numbers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 5 }), fc.boolean(), async (items, indentSeq) => {
         const head = '# people: first\npeople:\n- {key: a}\n';
         const tail = '\n# the end\nholons:\n- slug: b\n';
         const list = stringify({ conversations: items }, { indentSeq, lineWidth: 20 });
-        fc.pre(list.isWellFormed()); // the writer may fold a line between the halves of a character, which no file can hold
+        fc.pre(list.isWellFormed()); // the YAML writer can fold a line inside a surrogate pair, which cannot be stored in a file
         const text = `${head}${list}${tail}`;
         const found = await split(text);
         const parsed = found?.items.map((entry) => (parseWorkspace('f', entry.text).document as unknown[])[0]);
-        // As the file says it: a blank line behind the list belongs to a text at its end that keeps its line breaks.
+        // Parses the whole file for comparison: a blank line after the list belongs to a text at the end of the list
+        // that retains its line breaks.
         const whole = parseWorkspace('f', text).document as { conversations: unknown[] };
         expect(parsed).toEqual(whole.conversations);
         expect(whole.conversations).toHaveLength(items.length);
@@ -93,7 +94,7 @@ describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
     );
   });
 
-  it('reports a list in an unsupported notation', async () => {
+  it('does not split `conversations` written as a flow sequence or an alias', async () => {
     expect(await split('conversations: [{key: a},\n  {key: b}]\n')).toBeUndefined();
     expect(await split('conversations: *other\n')).toBeUndefined();
     expect(await split('people: []\nconversations: []\n')).toEqual({

@@ -15,13 +15,13 @@ export interface ItemText {
 
 export type Piece =
   | { readonly kind: 'rest'; readonly text: string }
-  /** Number of lines that are missing in the rest at this point. */
+  /** Number of lines that were removed from the rest at this position. */
   | { readonly kind: 'gap'; readonly lines: number }
   | ({ readonly kind: 'item' } & ItemText);
 
 const listName = 'conversations';
 const newline = 0x0a;
-/** Small chunks and their lines are collected with the young generation. */
+/** Small chunks and their lines are freed by the fast garbage collection of young objects. */
 const chunkBytes = 65_536;
 
 /** Yields the pieces in order, or only `undefined` when the layout is not supported. */
@@ -58,8 +58,8 @@ class JsonSplitter implements Splitter {
   readonly #decoder = new StringDecoder('utf8');
   #isInList = false;
   /**
-   * Text after the last brace or comma of the document, up to the length of a key, and whether it is the key of the
-   * list.
+   * Text after the last brace or comma of the document, up to the length of a key. `#isListNext` is true when this text
+   * is the key of the list.
    */
   #key = '';
   #isListNext = false;
@@ -111,7 +111,7 @@ class JsonSplitter implements Splitter {
     return this.#scanner.find(chunk, from, 2);
   }
 
-  /** Truncated, since only the list's key matters. */
+  /** Returns the beginning of the key, which is enough to recognize the key of the list. */
   #readKey(part: Buffer): string {
     return this.#key + part.toString('latin1', 0, 256);
   }
@@ -125,7 +125,7 @@ class JsonSplitter implements Splitter {
       yield { kind: 'item', text, line: firstLine + text.slice(0, blank).split('\n').length - 1 };
   }
 
-  /** Keeps one line break of the list, so that the text after it starts on a new line. */
+  /** Replaces the removed lines with one line break, so that the text after the list starts on a new line. */
   *#closeGap(lines: number): Generator<Piece> {
     if (lines === 0) return;
     yield { kind: 'rest', text: '\n' };
@@ -144,7 +144,7 @@ class YamlSplitter implements Splitter {
   readonly #decoder = new StringDecoder('utf8');
   #part = '';
   #line = 0;
-  /** Before the list, in it, after it. */
+  /** Whether the current line is before the list, in it or after it. */
   #section: 'before' | 'in' | 'after' = 'before';
   /** Indentation of the dashes; -1 before the first one. */
   #indent = -1;
@@ -186,7 +186,7 @@ class YamlSplitter implements Splitter {
     yield { kind: 'rest', text: line };
   }
 
-  /** True for the first line after the list. */
+  /** Returns true for the first line after the list. */
   #isAfterList(line: string): boolean {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) return false;

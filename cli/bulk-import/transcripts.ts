@@ -6,7 +6,7 @@ import type { CheckedItem } from './check-item.ts';
 export interface TranscriptTarget {
   readonly id: number;
   readonly item: CheckedItem;
-  /** Speaker of each row; 0 = not in the database yet. */
+  /** Person id of the speaker of each row; 0 = not in the database yet. */
   readonly speakerIds: readonly (number | null)[];
 }
 
@@ -17,7 +17,7 @@ export class TranscriptImport {
     this.#context = context;
   }
 
-  /** Writes rows that differ. @returns ids of changed conversations */
+  /** Writes the transcript rows that differ from the stored ones. @returns ids of changed conversations */
   async apply(targets: readonly TranscriptTarget[], dryRun: boolean): Promise<Set<number>> {
     const items = targets.flatMap(({ id, item, speakerIds }) => {
       if (item.transcript === undefined) return [];

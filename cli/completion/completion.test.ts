@@ -14,7 +14,7 @@ let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'completion-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What was typed → some of what is offered, and what is not. */
+/** Typed command line → words that completion must offer, and words that it must not offer. */
 const cases: readonly [typed: string, offered: readonly string[], not: readonly string[]][] = [
   ['', ['accounts', 'jobs', 'doctor', 'completion'], ['list', 'help', '--version']],
   ['jo', ['journeys', 'jobs'], ['accounts']],
@@ -52,7 +52,7 @@ describe('completion bash|zsh|fish', () => {
     }
   });
 
-  it('leaves file names to Bash when no completion is known', () => {
+  it('lets Bash complete file names when the CLI has no completion for an argument', () => {
     const file = write('files.bash', writeBash('coherence', nodes));
     const ask = `source ${file}; COMP_WORDS=(coherence workspace apply ./de); COMP_CWORD=3; _coherence; echo "<\${COMPREPLY[*]}>"; complete -p coherence`;
     expect(execFileSync('bash', ['-c', ask], { encoding: 'utf8' })).toBe(
@@ -80,7 +80,7 @@ describe('completion bash|zsh|fish', () => {
   });
 });
 
-/** Whether a shell finds its syntax wrong; one that is not installed says nothing. */
+/** Returns true when a shell reports a syntax error in the file; returns false when the shell is not installed. */
 function isRefusedBy(shell: string, file: string): boolean {
   const { error, status } = spawnSync(shell, ['-n', file]);
   return error === undefined && status !== 0;

@@ -1,12 +1,15 @@
-/** The command tree for shell completion. */
+/** Builds the command tree for shell completion. */
 import type { Command } from 'commander';
 
 export interface Node {
-  /** Names of the command and its parents, each after a space: ` jobs list`; empty for the program. */
+  /**
+   * Path of the command: the names of its parents and its name, each after a space, e.g. ` jobs list`. Empty for the
+   * program.
+   */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly OptionWord[];
-  /** Choices of the first argument. */
+  /** Allowed values of the first argument. */
   readonly choices: readonly string[];
   readonly takesArguments: boolean;
 }
@@ -23,7 +26,7 @@ export interface OptionWord extends Word {
 
 export function listNodes(command: Command, path = ''): Node[] {
   const help = command.createHelp();
-  const commands = help.visibleCommands(command).filter((item) => item.name() !== 'help'); // there is --help
+  const commands = help.visibleCommands(command).filter((item) => item.name() !== 'help'); // `help` is omitted, since every command has --help
   const node: Node = {
     path,
     commands: commands.map((item) => ({ word: item.name(), description: item.description() })),
@@ -38,11 +41,11 @@ export function listNodes(command: Command, path = ''): Node[] {
   return [node, ...commands.flatMap((item) => listNodes(item, `${path} ${item.name()}`))];
 }
 
-/** What may come next: commands or the argument's choices; options where there is neither. */
+/** Returns the words that can follow: subcommands or the argument's choices, otherwise options. */
 export function listWords({ commands, choices, options, takesArguments }: Node): readonly Word[] {
   if (commands.length > 0) return commands;
   return takesArguments ? choices.map((word) => ({ word, description: '' })) : options;
 }
 
-/** In a shell's single quotes. */
+/** Returns the text in single quotes for a shell. */
 export const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

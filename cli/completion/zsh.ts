@@ -1,6 +1,6 @@
 import { listWords, type Node, quote, type Word } from './tree.ts';
 
-/** To be sourced, or kept as a file \`_coherence\` of a folder of $fpath. */
+/** Returns a script that can be sourced, or stored as a file \`_coherence\` in a folder of $fpath. */
 export function writeZsh(name: string, nodes: readonly Node[]): string {
   const describe = (words: readonly Word[]): string =>
     words

@@ -1,7 +1,7 @@
 /**
  * `doctor --after-restore` (rules/operations#after-a-restore): repairs the state after a database was restored to an
- * earlier time, by `backup restore` or by PostgreSQL. Without running services it rebuilds queues and advances id
- * sequences; with them it erases people again and compares files.
+ * earlier time, by `backup restore` or by PostgreSQL. While no service runs, it rebuilds queues and advances id
+ * sequences. While services run, it erases people again and compares files.
  */
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -51,7 +51,8 @@ export async function examineRestored(context: CliContext): Promise<AfterRestore
 async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore['people']>> {
   const damaged: string[] = [];
   const erased = new Set<number>();
-  // A merged person has several entries; in a database of any time, one of them matches.
+  // Ids whose entry did not match. A merged person has several erasure entries, of which one matches, whichever time
+  // was restored.
   const others = new Map<number, 'gone' | 'others'>();
   for (let after: string | null = null; ;) {
     const page: ReplyOf<typeof media.rpcs.listErasures> = await context.call(media.rpcs.listErasures, { after });
@@ -80,7 +81,7 @@ const chatsOf = (entry: Erasure) => ({ visitorIds: entry.visitor_ids, telegramUs
 async function eraseOne(context: CliContext, entry: Erasure, id: number): Promise<number | 'gone' | 'others'> {
   const chats = chatsOf(entry);
   const person = await identify(context, id);
-  // The id may belong to a person created later, whose data is kept.
+  // The id can belong to another person, created after the restore. The data of that person is not erased.
   if (person !== undefined && isOf(entry, person)) {
     const known = {
       ...person,
@@ -94,7 +95,10 @@ async function eraseOne(context: CliContext, entry: Erasure, id: number): Promis
   return person === undefined || person.digest === null || person.id !== id ? 'gone' : 'others';
 }
 
-/** True when the entry is about this person; a merge since the restore can have changed digest and id. */
+/**
+ * Returns true when the entry is about this person. A merge since the restore can have changed the person's digest and
+ * id.
+ */
 const isOf = ({ digest }: Erasure, person: Identified): boolean =>
   digest !== null &&
   person.digest !== null &&

@@ -1,4 +1,4 @@
-/** Check of the identity provider, for `doctor`. */
+/** Checks the identity provider, for `doctor`. */
 import { CliError, describeFailure } from '../failure.ts';
 
 /** @returns a description of the provider. @throws CliError with the attempt and the cause */
@@ -6,7 +6,7 @@ export async function checkIssuer(issuer: string, allowedHosts: string): Promise
   const [{ createProvider, findUrlProblem }, { createOutbound }] = await Promise.all([
     import('#libs/oidc'),
     import('#libs/outbound'),
-  ]); // slow to load
+  ]); // these modules are slow to load
   const problem = findUrlProblem(issuer, allowedHosts);
   if (problem !== undefined) throw new CliError(`OIDC_ISSUER ${problem}`);
   const outbound = createOutbound({ allowedHosts, baseUrls: [issuer], connectTimeoutMs: 3_000 });

@@ -1,4 +1,4 @@
-/** Check of NATS permissions, for `doctor` and for the set-up before an upgrade. */
+/** Checks NATS permissions, for `doctor` and for the set-up before an upgrade. */
 import { buildNatsUrl } from '#libs/config';
 import { createLogger } from '#libs/logger';
 import { connectBus, type Permissions } from '#libs/nats';
@@ -10,12 +10,13 @@ type Settings = Readonly<Record<string, string | undefined>>;
 
 const connectTimeoutMs = 3_000;
 
-/** Suffix of the variables with address and credentials of a user, e.g. of `NATS_URL_GATEWAY`. */
+/** Returns the suffix of a user's variables for address and credentials, e.g. `_GATEWAY` in `NATS_URL_GATEWAY`. */
 const endOf = (user: string): string => `_${componentOf(user).toUpperCase()}`;
 const variableOf = (user: string): string => `NATS_URL${endOf(user)}`;
 
 /**
- * Checks the users whose addresses are set. @returns the checked users, and a message for each with missing permissions
+ * Checks the NATS users whose addresses are set. @returns the checked users, and one message for each user with missing
+ * permissions
  */
 export async function checkNatsUsers(settings: Settings): Promise<{ checked: string[]; problems: string[] }> {
   const known = Object.entries(natsPermissions()).filter(([user]) => (settings[variableOf(user)] ?? '') !== '');

@@ -4,7 +4,7 @@
 import { ConfigError } from '#libs/config';
 import { CliError } from '../failure.ts';
 
-/** A connection attempt: server, address, user, and the setting that names them. */
+/** The target of a connection attempt: server, address, user, and the setting that contains them. */
 export interface Target {
   readonly server: string;
   /** `host:port`. */
@@ -22,7 +22,7 @@ interface Explanation {
 
 const correct = ({ setting }: Target): string => `Correct ${setting}.`;
 
-/** Matched in this order against codes and messages of an error and its causes. */
+/** Explanations in order of precedence. Each is matched against codes and messages of an error and its causes. */
 const explanations: readonly Explanation[] = [
   {
     pattern: / expired at \d{4}-\d\d-\d\dT/,
@@ -114,7 +114,7 @@ export function describeServerProblem(target: Target, error: unknown): CliError 
   );
 }
 
-/** The explanation with the original error code; undefined for unknown errors. */
+/** Returns the explanation with the original error code; returns undefined for unknown errors. */
 export function explainServerProblem(target: Target, error: unknown): CliError | undefined {
   const texts = listTexts(error);
   const messages = texts.join('\n');
@@ -130,8 +130,8 @@ const describeTarget = ({ server, address, detail }: Target): string =>
   `${server} at ${address}${detail === '' ? '' : ` (${detail})`}`;
 
 /**
- * Parts of errors that people search for: statuses of the object store, missing files, codes of TLS and the system,
- * SQLSTATEs.
+ * Patterns of the error codes that people search for: statuses of the object store, missing files, TLS and system
+ * codes, SQLSTATEs.
  */
 const codePatterns = [
   /\b\d{3}(?=\) for bucket )/,
@@ -142,7 +142,7 @@ const codePatterns = [
   /^(?:08|28|3D|42|53|57)[0-9A-Z]{3}$/m,
 ];
 
-/** Codes, names and messages of an error, its causes and its aggregated errors. */
+/** Returns the codes, names and messages of an error, of its causes and of its aggregated errors. */
 function listTexts(error: unknown, depth = 0): string[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const { code } = error as NodeJS.ErrnoException;
@@ -155,7 +155,7 @@ function listTexts(error: unknown, depth = 0): string[] {
   ];
 }
 
-/** `host:port` of a URL, with the default port when it names none. */
+/** Returns `host:port` of a URL, with `usualPort` when the URL has no port. */
 export function addressOf(url: string, usualPort: number): string {
   const { hostname, port } = new URL(url);
   return `${hostname}:${port === '' ? usualPort : port}`;

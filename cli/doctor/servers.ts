@@ -12,7 +12,7 @@ const logger = () => createLogger({ service: 'cli', level: 'silent' });
 const oldestPostgres = 160_000;
 const connectTimeoutMs = 10_000;
 
-/** The target of a database URL, for messages. @throws Error when the URL is malformed */
+/** Returns the target of a database URL, for error messages. @throws Error when the URL is malformed */
 export async function databaseTarget(url: string, setting = 'DATABASE_URL'): Promise<Target> {
   const { addressesOf, listHosts } = await import('#libs/orm'); // slow to load, and only needed here
   const { username, pathname } = new URL(listHosts(url, setting).urls[0] ?? url);
@@ -21,7 +21,7 @@ export async function databaseTarget(url: string, setting = 'DATABASE_URL'): Pro
   return { server: 'PostgreSQL', address: addressesOf(url).join(', '), detail, setting };
 }
 
-/** The target of a NATS URL, for messages. */
+/** Returns the target of a NATS URL, for error messages. */
 export function brokerTarget(url: string, setting = 'NATS_URL'): Target {
   const [first = ''] = url.split(',');
   const user = URL.canParse(first) ? decodeURIComponent(new URL(first).username) : '';
@@ -57,7 +57,7 @@ export async function checkDatabase(url: string): Promise<string> {
   }
 }
 
-/** @throws as `checkDatabase` */
+/** Connects to NATS. @throws as `checkDatabase` */
 export async function checkBroker(url: string): Promise<string> {
   const attempt = brokerTarget(url);
   try {
@@ -78,7 +78,7 @@ export async function checkBroker(url: string): Promise<string> {
   }
 }
 
-/** @throws as `checkDatabase`; ConfigError when settings of the store are missing */
+/** Connects to the object store. @throws as `checkDatabase`; ConfigError when settings of the store are missing */
 export async function checkStore(settings: Settings): Promise<string> {
   const names = Object.keys(s3Settings);
   const config = loadConfig(Type.Object(s3Settings), Object.fromEntries(names.map((name) => [name, settings[name]])));

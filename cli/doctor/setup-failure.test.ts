@@ -7,7 +7,7 @@ import { describeSetupFailure } from './setup-failure.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-describe('failures of the set-up (rules/operations#migrations-and-streams)', () => {
+describe('failures of migrations and of the stream set-up (rules/operations#migrations-and-streams)', () => {
   it.each([
     [
       'postgresql://ann:hidden@127.0.0.1:1/coherence',
@@ -25,7 +25,7 @@ describe('failures of the set-up (rules/operations#migrations-and-streams)', () 
       'postgresql://ann:hidden@localhost:1/coherence?sslmode=verify-full&sslrootcert=/no/such.pem',
       /\(ENOENT: [^)]*\/no\/such\.pem/,
     ],
-  ])('names host, code and cause of failed migrations at %s', async (url, expected) => {
+  ])('reports host, code and cause of failed migrations at %s', async (url, expected) => {
     const error: unknown = await migrateServices({ url, logger }).catch((reason: unknown) => reason);
     const text = await describeSetupFailure(error, () => databaseTarget(url));
     expect(text).toMatch(expected);
@@ -41,7 +41,7 @@ describe('failures of the set-up (rules/operations#migrations-and-streams)', () 
       `nats://127.0.0.1:1?creds_file=${import.meta.filename}`,
       /: a file with credentials is malformed \(NATS_CREDS_FILE \/[^)]*setup-failure\.test\.ts\)/,
     ],
-  ])('names host, code and cause of a failed stream set-up at %s', async (url, expected) => {
+  ])('reports host, code and cause of a failed stream set-up at %s', async (url, expected) => {
     const error: unknown = await makeStreams({ url, prefix: '', logger, connectTimeoutMs: 1 }).catch(
       (reason: unknown) => reason,
     );
@@ -50,7 +50,7 @@ describe('failures of the set-up (rules/operations#migrations-and-streams)', () 
     expect(text).not.toMatch(/hidden|\n/);
   });
 
-  it('includes the code location of an internal error', async () => {
+  it('reports an internal error of the set-up with its code location', async () => {
     const text = await describeSetupFailure(new Error('a mistake'), () => brokerTarget('nats://localhost'));
     expect(text).toMatch(/a mistake\n.*setup-failure\.test\.ts/);
   });

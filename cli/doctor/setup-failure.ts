@@ -1,5 +1,6 @@
 /**
- * Error text of set-up programs: an explanation for problems of servers, addresses and settings, otherwise the stack.
+ * Returns the error text of set-up programs: an explanation for problems of servers, addresses and settings, otherwise
+ * the stack.
  */
 import { ConfigError } from '#libs/config';
 import { AppError, describeWithCause } from '#libs/errors';
@@ -7,7 +8,7 @@ import { MigrationError } from '#libs/orm';
 import { CliError } from '../failure.ts';
 import { explainServerProblem, type Target } from './server-problem.ts';
 
-/** @param findTarget the server of the program; called when the error can come from the server */
+/** @param findTarget returns the server of the program; called only when the error can be an error of the server */
 export async function describeSetupFailure(
   error: unknown,
   findTarget: () => Target | Promise<Target>,

@@ -1,4 +1,4 @@
-/** One value of a table: text, a number, a moment or a coloured word. */
+/** One value of a table: text, a number, a time or a coloured word. */
 import { toPrintable } from './printable.ts';
 import type { Screen } from './screen.ts';
 
@@ -17,17 +17,17 @@ interface Toned {
 
 export type Cell = string | number | boolean | Moment | Toned | null | undefined;
 
-/** An ISO 8601 time, shown as a relative time in a terminal. */
+/** Returns a cell with an ISO 8601 time, which a terminal shows as a relative time. */
 export const moment = (at: string | null): Moment | null => (at === null ? null : { at });
 
-/** A word with a colour in a terminal. */
+/** Returns a cell with a word that is coloured in a terminal. */
 export const toned = (text: string, tone: Tone | undefined): Toned => ({ text, tone });
 
 export function isAbsent(cell: Cell): cell is null | undefined | '' {
   return cell === null || cell === undefined || cell === '';
 }
 
-/** The text of a cell, without line breaks and control characters. */
+/** Returns the text of a cell, without line breaks and control characters. */
 export function textOf(cell: Cell, screen: Screen): string {
   if (isAbsent(cell)) return '–';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
@@ -36,7 +36,7 @@ export function textOf(cell: Cell, screen: Screen): string {
   return screen.isTerminal ? describeDistance(Date.parse(cell.at) - screen.now()) : inLine(cell.at);
 }
 
-/** @param text of the cell, or a part of it */
+/** Returns the text with the colour of the cell. @param text of the cell, or one line of that text */
 export function paintCell(cell: Cell, text: string, screen: Screen): string {
   if (isAbsent(cell)) return screen.paint('dim', text);
   return typeof cell === 'object' && 'tone' in cell && cell.tone !== undefined
@@ -51,7 +51,7 @@ export function inLine(text: string): string {
     .trim();
 }
 
-/** Seconds of each unit, and the count from which the next unit is used. */
+/** Seconds of each unit, and the count at which the next larger unit is used. */
 const units = [
   { seconds: 1, max: 60, one: 's', many: 's' },
   { seconds: 60, max: 60, one: 'min', many: 'min' },
@@ -61,7 +61,7 @@ const units = [
   { seconds: 365.25 * 86_400, max: Infinity, one: 'year', many: 'years' },
 ] as const;
 
-/** @param distanceMs positive for the future */
+/** Returns a time distance as text, e.g. `3 min ago`. @param distanceMs positive for the future */
 export function describeDistance(distanceMs: number): string {
   const seconds = Math.floor(Math.abs(distanceMs) / 1_000);
   if (!Number.isFinite(seconds)) return '–';

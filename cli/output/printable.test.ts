@@ -9,7 +9,7 @@ describe('toPrintable', () => {
     expect(toPrintable('Zeile 1\n\tÄöü 漢字 😀 שלום')).toBe('Zeile 1\n\tÄöü 漢字 😀 שלום');
   });
 
-  it('preserves the value of JSON', () => {
+  it('does not change the parsed value of a JSON text', () => {
     const value = { text: 'a\u0000\u001b\u0085\u202e"\\' };
     expect(JSON.parse(toPrintable(JSON.stringify(value)))).toEqual(value);
   });

@@ -1,6 +1,6 @@
 /**
- * Escapes control characters and direction marks like JSON: text of strangers could otherwise move the cursor, or hide
- * or reorder what an operator reads.
+ * Escapes control characters and direction marks like JSON. Without escaping, texts written by visitors could move the
+ * cursor, or hide or reorder what an operator reads.
  */
 export function toPrintable(text: string): string {
   return text.replaceAll(

@@ -4,16 +4,16 @@ import { styleText } from 'node:util';
 type Style = Parameters<typeof styleText>[0];
 
 export interface Screen {
-  /** Width of a line; infinite without a terminal. */
+  /** Columns per line; infinite when the output is not a terminal. */
   readonly columns: number;
   /** Terminals show relative times such as "3 min ago". */
   readonly isTerminal: boolean;
   now(): number;
-  /** Colours only in a terminal, unless NO_COLOR or FORCE_COLOR is set. */
+  /** Colours a text if the output is a terminal, unless NO_COLOR or FORCE_COLOR is set. */
   paint(style: Style, text: string): string;
 }
 
-/** Width of a terminal that does not report it. */
+/** Columns that are assumed when a terminal does not report its width. */
 const usualColumns = 80;
 
 export function screenOf(stream: NodeJS.WriteStream): Screen {

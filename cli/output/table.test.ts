@@ -39,7 +39,7 @@ const view = table(
 );
 
 describe('table', () => {
-  it('aligns its columns, right-aligns numbers, and prints absolute times for programs', () => {
+  it('aligns table columns, right-aligns numbers, and prints absolute times for programs', () => {
     expect(show(view, pipe)).toEqual([
       '  ID  NAME  CREATED               ERROR',
       '   7  a     2030-01-01T11:57:00Z  –',
@@ -47,7 +47,7 @@ describe('table', () => {
     ]);
   });
 
-  it('prints relative times in colour on a terminal', () => {
+  it('prints relative times in colour when the output is a terminal', () => {
     expect(show(view, terminal(120))).toEqual([
       '<bold>  ID</>  <bold>NAME</>  <bold>CREATED</>    <bold>ERROR</>'.replace('<bold>  ID</>', '  <bold>ID</>'),
       '   7  <green>a</>     3 min ago  <dim>–</>',
@@ -55,7 +55,7 @@ describe('table', () => {
     ]);
   });
 
-  it('wraps a long last column between words', () => {
+  it('wraps a long text in the last column between words', () => {
     expect(plain(view, 50)).toEqual([
       '  ID  NAME  CREATED    ERROR',
       '   7  a     3 min ago  –',
@@ -65,7 +65,7 @@ describe('table', () => {
     ]);
   });
 
-  it('prints values that do not fit below their row, without truncation', () => {
+  it('prints values that do not fit into the table in full below their row', () => {
     expect(plain(view, 40)).toEqual([
       '  ID  NAME  CREATED',
       '   7  a     3 min ago',
@@ -82,14 +82,14 @@ describe('table', () => {
     expect(plain(view, 8)).toEqual(expect.arrayContaining(['  ID', '   7', '  name a']));
   });
 
-  it('omits empty columns on a terminal, and includes them for programs', () => {
+  it('omits empty columns on a terminal, and prints them for programs', () => {
     const columns = { ID: ({ id }: { id: number }) => id, RUNS: () => moment(null), ERROR: () => '' };
     const bare = table([{ id: 1 }], columns, '');
     expect(plain(bare, 80)).toEqual(['ID', ' 1']);
     expect(show(bare, pipe)).toEqual(['ID  RUNS  ERROR', ' 1  –     –']);
   });
 
-  it('prints a message when there are no rows', () => {
+  it('prints a message for a table without rows', () => {
     expect(show(table([], { ID: () => 1 }, 'No rows.'), pipe)).toEqual(['No rows.']);
   });
 
@@ -100,7 +100,7 @@ describe('table', () => {
 });
 
 describe('fields', () => {
-  it('prints existing values below each other, wrapped between words', () => {
+  it('prints each field that has a value on a separate line, and wraps values between words', () => {
     const one = fields({ id: 7, 'request id': null, finished: moment(null), error: 'one two three four five' });
     expect(plain(one, 22)).toEqual(['id:     7', 'error:  one two three', '        four five']);
     expect(show(fields({ 'x\u001b[2J': 'from a stranger' }), pipe)).toEqual(['x\\u001b[2J:  from a stranger']);
@@ -117,5 +117,5 @@ describe('describeDistance', () => {
     [-48 * 3_600_000, '2 days ago'],
     [-90 * 86_400_000, '2 months ago'],
     [-800 * 86_400_000, '2 years ago'],
-  ])('prints %d ms as %s', (distance, text) => expect(describeDistance(distance)).toBe(text));
+  ])('describes a distance of %d ms as %s', (distance, text) => expect(describeDistance(distance)).toBe(text));
 });

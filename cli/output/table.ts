@@ -1,12 +1,15 @@
-/** Layout of data on a screen: a table, or the fields of one object. */
+/** Lays out data on a screen, as a table or as the fields of one object. */
 import { type Cell, inLine, isAbsent, paintCell, textOf } from './cell.ts';
 import type { Screen } from './screen.ts';
 import { widthOf } from './width.ts';
 
-/** Text, or lines that depend on the screen. */
+/** Text, or a function that returns lines for a screen. */
 export type View = string | ((screen: Screen) => readonly string[]);
 
-/** Header → cell. The first column identifies the row; long text comes last. */
+/**
+ * Header → function that returns the cell of a row. The first column identifies the row; long text is in the last
+ * column.
+ */
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 interface RenderedCell {
@@ -18,13 +21,13 @@ interface Column {
   readonly title: string;
   readonly width: number;
   readonly isNumber: boolean;
-  /** One for each row. */
+  /** One cell for each row. */
   readonly cells: readonly RenderedCell[];
 }
 
 const gap = '  ';
 const indent = '  ';
-/** A last column narrower than this is printed below its rows instead of being wrapped. */
+/** When the last column would be narrower than this, it is printed below its rows instead of being wrapped. */
 const minLastWidth = 24;
 
 /**
@@ -57,7 +60,7 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>, empty: s
   };
 }
 
-/** `name: value` lines for the fields that have a value. */
+/** Returns a view with a line `name: value` for each field that has a value. */
 export function fields(values: Readonly<Record<string, Cell>>): View {
   return (screen) => {
     const present = Object.entries(values)
@@ -130,7 +133,7 @@ function align(painted: string, width: number, column: Pick<Column, 'width' | 'i
   return column.isNumber ? `${space}${painted}` : `${painted}${space}`;
 }
 
-/** Lines below a row: each value after its title. */
+/** Returns the lines below a row, one for each value that did not fit, after its header. */
 function linesUnder(cells: readonly ColumnCell[], screen: Screen): string[] {
   const room = screen.columns - indent.length;
   const lines: string[] = [];

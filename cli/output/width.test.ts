@@ -11,5 +11,5 @@ describe('widthOf', () => {
     ['🇳🇱', 2],
     ['Ａ', 2],
     ['שלום', 4],
-  ])('counts the columns of %s', (text, columns) => expect(widthOf(text)).toBe(columns));
+  ])('returns the number of terminal columns of %s', (text, columns) => expect(widthOf(text)).toBe(columns));
 });

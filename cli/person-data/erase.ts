@@ -1,6 +1,6 @@
 /**
- * `people erase`: erases service by service, the directory last, so that the same command resumes an interrupted
- * erasure. Every step is idempotent.
+ * `people erase`: erases a person from one service after the other. The directory is last and every step is idempotent,
+ * so the same command resumes an interrupted erasure.
  */
 import { userInfo } from 'node:os';
 import { agents } from '#services/agents';
@@ -42,8 +42,8 @@ export async function erasePerson(
     return total;
   };
 
-  // Transcripts are found by speaker, so they come before conversations, whose deletion removes the remaining
-  // transcripts.
+  // Transcripts are erased before conversations: they are found by speaker, and erasing a conversation removes its
+  // remaining transcript.
   onStep('transcripts');
   counts['transcripts'] = await eachId((what) =>
     eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...what, after })),
@@ -71,7 +71,7 @@ export async function erasePerson(
   return counts;
 }
 
-/** Records all ids under which an earlier database can contain the person. */
+/** Records all ids that the person has in any earlier state of the database. */
 async function rememberErasure(context: CliContext, person: KnownPerson): Promise<void> {
   for (const { person_id, digest } of person.former) {
     await context.call(media.rpcs.recordErasure, { person_id, digest, visitor_ids: [], telegram_user_ids: [] });

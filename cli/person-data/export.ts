@@ -52,7 +52,7 @@ export async function exportPerson(
   return counts;
 }
 
-/** Entries of the archive in order; each is read when the previous one is written. */
+/** Returns the entries of the archive in order. An entry is read after the previous entry has been written. */
 function listEntries(context: CliContext, person: KnownPerson): [string, () => Items][] {
   const { id } = person;
   const participated: number[] = [];

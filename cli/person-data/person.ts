@@ -10,7 +10,7 @@ export interface KnownPerson extends ReplyOf<typeof directory.rpcs.identifyPerso
   readonly telegramUserIds: readonly number[];
 }
 
-/** Identifiers from the operator: chat page visitors have no account. */
+/** Identifiers that the operator passes, since visitors of the chat page have no account. */
 export interface IdentityOptions {
   readonly visitor?: string[];
   readonly telegramUser?: number[];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { generateActorKeys } from '#libs/actor';
 import { componentOf } from '#libs/release';
 
-/** Variables with a title. */
+/** A title, and variables with their values. */
 export type SecretGroup = readonly [title: string, variables: Readonly<Record<string, string>>];
 
 /** Addresses of PostgreSQL and NATS for the Secret of the chart: `host:5432/database`, `host:4222`. */
@@ -70,13 +70,13 @@ export function generateSecrets(addresses?: ServerAddresses): SecretGroup[] {
   ];
 }
 
-/** A setting without a default, with the restrictive choice (D92). The chart has it in its values. */
+/** A setting without a default, with the restrictive value (D92). The Helm chart sets it in its values. */
 export const decisions: SecretGroup = [
   'Access of accounts to conversations. `members`: conversations of their person and of events in their team authority; `open`: all',
   { CONVERSATION_ACCESS: 'members' },
 ];
 
-/** Lines of an env file, as docker compose, systemd and `kubectl create secret --from-env-file` read it. */
+/** Returns the text of an env file that docker compose, systemd and `kubectl create secret --from-env-file` accept. */
 export function writeEnvFile(groups: readonly SecretGroup[]): string {
   const lines = groups.flatMap(([title, variables]) => [
     '',
@@ -105,7 +105,10 @@ function describeAccount(
     : [`${urlName}_${account}`, address.replace('://', `://${user}:${password}@`)];
 }
 
-/** 43 characters that need no quoting in configuration files: letters, digits, `-` and `_`, starting with a letter. */
+/**
+ * Returns 43 characters that need no quoting in configuration files: letters, digits, `-` and `_`, starting with a
+ * letter.
+ */
 function newSecret(): string {
   for (;;) {
     const text = randomBytes(32).toString('base64url');
@@ -113,7 +116,7 @@ function newSecret(): string {
   }
 }
 
-/** 20 capital letters, the usual format of object stores. */
+/** Returns 20 capital letters, the usual format of access keys of object stores. */
 function newAccessKeyId(): string {
   return Array.from({ length: 20 }, () => letters[randomInt(letters.length)]).join('');
 }

@@ -1,4 +1,4 @@
-/** Retries and timeouts. */
+/** Retries calls and limits their time. */
 import { ApiConnectionError, ApiError, ApiTimeoutError } from './errors.ts';
 
 /** Retry policy. */
@@ -7,21 +7,21 @@ export interface RetryOptions {
   readonly attempts?: number;
   /** Delay before the second attempt in ms; doubles each time, with jitter. Default 250. */
   readonly firstDelayMs?: number;
-  /** Maximum delay in ms. A longer `Retry-After` of the server ends the call. Default 30 000. */
+  /** Maximum delay in ms. The call fails when the server's `Retry-After` is longer. Default 30 000. */
   readonly maxDelayMs?: number;
 }
 
-/** Whether a failed call can be retried. */
+/** Properties of a call that determine whether it can be retried after a failure. */
 export interface Repeatability {
   /** Reads, and writes with an `Idempotency-Key`. */
   readonly isSafe: boolean;
-  /** False for a body that is a stream. */
+  /** False when the body is a stream, which can be sent only once. */
   readonly isReplayable: boolean;
 }
 
 const longestDelayMs = 30_000;
 
-/** Statuses after which a retry can succeed, but which do not tell whether the request took effect. */
+/** Statuses after which a retry can succeed, although the failed request may have taken effect. */
 const passingStatuses = new Set([408, 500, 502, 503, 504]);
 
 /**
@@ -47,12 +47,15 @@ export async function repeat<Reply>(
   }
 }
 
-/** Delay after this number of failures. */
+/** Returns the delay in ms after this number of failures. */
 export function backoff(failures: number, { firstDelayMs = 250, maxDelayMs = longestDelayMs }: RetryOptions = {}): number {
   return Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
-/** 429 and a retryable 409 are rejected before they take effect. */
+/**
+ * With status 429 and with a retryable 409, the server rejected the request before it took effect, so writes without a
+ * key can be retried too.
+ */
 function mayRepeat(error: unknown, { isSafe, isReplayable }: Repeatability): boolean {
   if (!isReplayable) return false;
   if (error instanceof ApiConnectionError) return isSafe;
@@ -65,7 +68,7 @@ function mayRepeat(error: unknown, { isSafe, isReplayable }: Repeatability): boo
 /** Maximum of `setTimeout`: longer delays would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** @throws the reason of `signal` */
+/** Waits for `ms` milliseconds. @throws the reason of `signal` when it aborts */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -82,7 +85,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
 
 /**
  * Runs one attempt with a timeout and the caller's signal.
- * @throws ApiTimeoutError, ApiConnectionError, ApiError; the reason of `signal`
+ * @throws ApiTimeoutError, ApiConnectionError, ApiError; the reason of `signal` when it aborts
  */
 export async function withTimeout<Reply>(
   operation: string,
@@ -93,7 +96,7 @@ export async function withTimeout<Reply>(
   const timer = new AbortController();
   const timeout = setTimeout(() => timer.abort(new ApiTimeoutError(operation, timeoutMs)), timeoutMs);
   try {
-    // A streamed body can still be aborted by the caller's signal, but no longer by the timeout.
+    // The signal also aborts a streamed body that is read later, while the timeout ends with the attempt.
     return await attempt(signal === undefined ? timer.signal : AbortSignal.any([signal, timer.signal]));
   } catch (error) {
     signal?.throwIfAborted();

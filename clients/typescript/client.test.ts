@@ -8,12 +8,12 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 let server: Server;
 let client: Client;
-/** What the next requests are answered with, one each; the last one stays. */
+/** Answers of the test server to the next requests, one per request; the last answer is repeated. */
 let answers: Answer[] = [];
 const seen: { method: string | undefined; url: string | undefined; key: string | undefined }[] = [];
 const retry = { attempts: 3, firstDelayMs: 1, maxDelayMs: 2_000 };
 
-// A server for each test: a request that its caller has given up may arrive during the next one.
+// Starts one server per test: a request that a test aborted can still reach the server during the next test.
 beforeEach(async () => {
   seen.length = 0;
   server = createServer((request, response) => {
@@ -40,8 +40,8 @@ const silent: Answer = () => undefined;
 const failure = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
 const path = { conversation_id: 1 };
 
-describe('paths of the client', () => {
-  it('encode path values, and reject values that would reach another operation', async () => {
+describe('request paths of the client', () => {
+  it('encodes path parameters, and rejects values that would address another operation', async () => {
     answers = [json(200, {})];
     await client.getHolonBySlug({ path: { slug: '../a b?#%2e' } });
     expect(seen.map(({ url }) => url)).toEqual(['/api/v1/holons/by-slug/..%2Fa%20b%3F%23%252e']);
@@ -61,7 +61,7 @@ describe('retries of calls', () => {
     expect(seen.length).toBe(3);
   });
 
-  it('fails with the last error after the maximum number of attempts', async () => {
+  it('throws the last error after the maximum number of attempts', async () => {
     answers = [json(503, { detail: 'away' })];
     expect(await failure(client.getConversation({ path }))).toMatchObject({ name: 'ApiError', status: 503, operation: 'getConversation' });
     expect(seen.length).toBe(3);
@@ -72,7 +72,7 @@ describe('retries of calls', () => {
   it.each([
     ['a connection that broke', cut, ApiConnectionError],
     ['503', json(503, { detail: 'away' }), ApiError],
-  ])('never retries a write without a key after %s: it may have been applied', async (_name, answer, kind) => {
+  ])('never retries a write without an Idempotency-Key after %s, because the server may have applied it', async (_name, answer, kind) => {
     answers = [answer];
     expect(await failure(client.patchConversation({ path, body: {} }))).toBeInstanceOf(kind);
     expect(seen.length).toBe(1);
@@ -81,13 +81,13 @@ describe('retries of calls', () => {
   it.each([
     ['429', json(429, { code: 'rate_limited', message: 'later', retryable: true })],
     ['a conflict that calls itself retryable', json(409, { code: 'bulk_in_progress', message: 'later', retryable: true })],
-  ])('retries any write after %s: it was not applied', async (_name, first) => {
+  ])('retries any write after %s, because the server did not apply it', async (_name, first) => {
     answers = [first, json(200, { id: 1 })];
     await client.patchConversation({ path, body: {} });
     expect(seen.length).toBe(2);
   });
 
-  it('retries operations that accept an Idempotency-Key with the same key, generated or from the caller', async () => {
+  it('retries operations that accept an Idempotency-Key with the same key, generated or passed by the caller', async () => {
     const body = { body: 'Hello' };
     answers = [cut, json(200, { visitor_id: 'v' })];
     await client.sendChatMessage({ path: { agent_slug: 'guide' }, body });
@@ -98,7 +98,7 @@ describe('retries of calls', () => {
     expect([second, third, fourth]).toEqual([first, 'mine', 'mine']);
   });
 
-  it('waits for Retry-After, and fails when that exceeds the caller’s maximum', async () => {
+  it('waits for Retry-After, and fails when Retry-After exceeds the caller’s maximum', async () => {
     answers = [json(429, {}, { 'retry-after': '1' }), json(200, {})];
     const startedAt = performance.now();
     await client.getConversation({ path });
@@ -120,7 +120,7 @@ describe('retries of calls', () => {
     expect(seen.length).toBe(5);
   });
 
-  it('never retries a stream, which is consumed once it was sent', async () => {
+  it('never retries a request with a stream as its body', async () => {
     answers = [json(429, {})];
     const file = { name: 'a.mp3', content: new Blob(['x']).stream() };
     expect(await failure(client.uploadAudio({ path, file }))).toBeInstanceOf(ApiError);
@@ -136,11 +136,11 @@ describe('timeouts and signals', () => {
     expect(error).toMatchObject({ operation: 'getConversation', timeoutMs: 50 });
   });
 
-  it('ends at once with the reason when the caller aborts, also during a delay', async () => {
+  it('rejects immediately with the caller’s reason when the caller aborts, also during a retry delay', async () => {
     const reason = new Error('enough');
     answers = [silent];
     const waiting = new AbortController();
-    // One that comes after the caller has given up would take an answer of the next test.
+    // The test waits for the request: if it reached the server after the abort, it would consume the next answer.
     const arrived = once(server, 'request');
     const first = failure(client.getConversation({ path }, { signal: waiting.signal }));
     await arrived;
@@ -156,7 +156,7 @@ describe('timeouts and signals', () => {
 });
 
 describe('paginated lists', () => {
-  it('yields every item with one request per page, from the requested offset', async () => {
+  it('yields every item from the requested offset, with one request per page', async () => {
     const page = (items: number[], has_more: boolean): Answer => json(200, { items, has_more });
     answers = [page([3, 4], true), page([5], false)];
     const items = [];
@@ -165,7 +165,7 @@ describe('paginated lists', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/api/v1/people?q=a&limit=2&offset=2', '/api/v1/people?q=a&limit=2&offset=4']);
   });
 
-  it('follows `next` across empty pages to the last one', async () => {
+  it('requests the pages in `next`, including empty pages, until the last one', async () => {
     const page = (items: number[], next: string | null): Answer => json(200, { items, next });
     answers = [page([1, 2], 'a b'), page([], 'c'), page([3], null)];
     const items = [];
@@ -178,7 +178,7 @@ describe('paginated lists', () => {
     expect([items.at(-1), seen.at(-1)?.url]).toEqual([9, '/api/ops/audit?cursor=d']);
   });
 
-  it('reads up to the count of a list without `has_more`, and up to an empty page without either', async () => {
+  it('reads a list until `count` items when it has no `has_more`, and until an empty page when it has neither', async () => {
     answers = [json(200, { items: [3, 4], count: 5 }), json(200, { items: [5], count: 5 })];
     const items: unknown[] = [];
     for await (const item of listItems(client.listNotesOfHolon, { path: { holon_id: 7 }, query: { offset: 2 } })) items.push(item);
@@ -194,7 +194,7 @@ describe('paginated lists', () => {
     ]);
   });
 
-  it('does not accept lists without pages, nor the endless feed', () => {
+  it('does not compile with a list without pages, nor with the endless event feed', () => {
     // @ts-expect-error all classes come at once
     void (() => listItems(client.listClasses, {}));
     // @ts-expect-error `events` follows it
@@ -202,7 +202,7 @@ describe('paginated lists', () => {
     expect(seen).toEqual([]);
   });
 
-  it('does not request pages that the caller does not reach', async () => {
+  it('does not request further pages when the caller stops iterating', async () => {
     answers = [json(200, { items: [1, 2], has_more: true })];
     for await (const _item of listItems(client.listHolons, {})) break;
     expect(seen.length).toBe(1);

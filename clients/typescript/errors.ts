@@ -1,11 +1,11 @@
-/** Errors of calls. */
+/** Errors that calls throw. */
 
-/** A status of 400 and above, or one that the operation does not document. */
+/** The response has a status of 400 and above, or a status that the operation does not document. */
 export class ApiError extends Error {
   readonly operation: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON, otherwise the text. */
+  /** The body as parsed JSON, or else as text. */
   readonly body: unknown;
 
   constructor(operation: string, status: number, headers: Headers, body: unknown) {
@@ -17,12 +17,14 @@ export class ApiError extends Error {
     this.body = body;
   }
 
-  /** Id of the request in the server's log. */
+  /** Returns the request id, which is also in the server's log. */
   get requestId(): string | undefined {
     return this.headers.get('x-request-id') ?? undefined;
   }
 
-  /** Seconds until a retry, for 429 and 503. Also parses dates, which proxies can send (RFC 9110). */
+  /**
+   * Returns the seconds to wait before a retry, for 429 and 503. Also parses dates, which proxies can send (RFC 9110).
+   */
   get retryAfterSeconds(): number | undefined {
     const text = this.headers.get('retry-after') ?? '';
     if (/^\d+$/.test(text)) return Number(text);
@@ -42,7 +44,7 @@ export class ApiConnectionError extends Error {
   }
 }
 
-/** No complete response within the timeout of an attempt. */
+/** An attempt received no complete response within its timeout. */
 export class ApiTimeoutError extends ApiConnectionError {
   readonly timeoutMs: number;
 

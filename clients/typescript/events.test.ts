@@ -45,7 +45,7 @@ const event = (n: number): PlatformEvent => ({
 const page = (...numbers: number[]): Answer =>
   json(200, { items: numbers.map(event), next: `c${numbers.at(-1) ?? 0}`, has_more: false });
 
-/** The first events of the sequence, and the error that ended it before. */
+/** Returns the subject ids of the first `count` events, and the error if the sequence failed earlier. */
 async function take(count: number, options: FollowOptions = {}): Promise<{ ids: number[]; error?: unknown }> {
   const ids: number[] = [];
   try {
@@ -67,7 +67,7 @@ describe('client.events (V8)', () => {
     expect(asked[0]?.get('wait')).toBe('25');
   });
 
-  it('requests the selected events from the given start', async () => {
+  it('requests the selected event types from the specified start', async () => {
     answers = [page(1)];
     await take(1, {
       after: 'c9',
@@ -86,13 +86,13 @@ describe('client.events (V8)', () => {
     });
   });
 
-  it('starts at the current end: requests `latest` only once', async () => {
+  it('starts at the current end of the feed, and requests `latest` only once', async () => {
     answers = [json(200, { items: [], next: 'now', has_more: false }), page(5)];
     expect((await take(1, { after: 'latest' })).ids).toEqual([5]);
     expect(asked.map((query) => query.get('after'))).toEqual(['latest', 'now']);
   });
 
-  it.each([25, 0])('continues immediately after pages that ended early without an event (V4, V10); wait %d', async (waitSeconds) => {
+  it.each([25, 0])('requests the next page immediately after an empty page with `has_more` (V4, V10); wait %d', async (waitSeconds) => {
     const early = (n: number): Answer => json(200, { items: [], next: `early${n}`, has_more: true });
     answers = [...Array.from({ length: 50 }, (_, n) => early(n)), page(1), early(50), early(51), page(2)];
     const startedMs = performance.now();
@@ -103,7 +103,7 @@ describe('client.events (V8)', () => {
     expect(cursors).toEqual(['begin', ...Array.from({ length: 50 }, (_, n) => `early${n}`), 'c1', 'early50', 'early51']);
   });
 
-  it('does not request the same cursor in a loop, even if the server reports more events', async () => {
+  it('delays a request with an unchanged cursor, even if the server reports more events', async () => {
     answers = [json(200, { items: [], next: 'same', has_more: true })];
     const ending = new AbortController();
     const taking = take(1, { after: 'same', signal: ending.signal, retry: { firstDelayMs: 10_000, maxDelayMs: 10_000 } });
@@ -118,7 +118,7 @@ describe('client.events (V8)', () => {
     ['a date', new Date(Date.now() + 600_000).toUTCString()],
     ['longer than a timer holds', '99999999999'],
     ['nothing that can be read', 'soon'],
-  ])('waits when Retry-After is %s, without a request loop', async (_name, text) => {
+  ])('waits before the next request when Retry-After is %s', async (_name, text) => {
     answers = [(_request, response) => response.writeHead(503, { 'retry-after': text }).end()];
     const ending = new AbortController();
     const taking = take(1, { signal: ending.signal, retry: { firstDelayMs: 10_000, maxDelayMs: 10_000 } });
@@ -129,14 +129,14 @@ describe('client.events (V8)', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it.each([400, 401, 403])('ends when the server rejects the request: %d', async (status) => {
+  it.each([400, 401, 403])('fails when the server rejects the request with %d', async (status) => {
     answers = [page(1), json(status, { detail: 'no' })];
     const { ids, error } = await take(9);
     expect(ids).toEqual([1]);
     expect(error).toMatchObject({ name: 'ApiError', status });
   });
 
-  it('ends with 410, or restarts at the oldest event after the caller has resynchronised', async () => {
+  it('fails with 410, unless the caller resynchronises: then it restarts at the oldest event', async () => {
     const gone = json(410, { code: 'cursor_expired', message: 'gone', retryable: false });
     answers = [gone];
     expect((await take(1, { after: 'old' })).error).toMatchObject({ status: 410 });
@@ -153,7 +153,7 @@ describe('client.events (V8)', () => {
     expect(asked.map((query) => query.get('after'))).toEqual(['old', null]);
   });
 
-  it('ends with the signal, also during a delay', async () => {
+  it('ends when the caller’s signal aborts, also during a delay', async () => {
     answers = [() => undefined];
     const ending = new AbortController();
     const taking = take(1, { signal: ending.signal });

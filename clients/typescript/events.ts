@@ -15,11 +15,14 @@ type EventOf<Types extends EventType> = Types extends `${infer Kind}.*`
   : Extract<PlatformEvent, { type: Types }>;
 
 export interface FollowOptions<Types extends EventType = EventType> {
-  /** Cursor of the last processed event; `latest` = from now on; absent = from the oldest stored event. */
+  /**
+   * Cursor of the last processed event. With `latest`, only new events are returned; without a cursor, the oldest
+   * stored event is the first.
+   */
   readonly after?: string;
-  /** Only these types. */
+  /** Returns only events of these types. */
   readonly types?: readonly Types[];
-  /** Only events of this subject; with the type alone, of all subjects of this type. */
+  /** Returns only events of this subject; without `id`, of all subjects of this type. */
   readonly subject?: { readonly type: PlatformEvent['subject']['type']; readonly id?: number };
   /** Events per page; default 100. */
   readonly pageSize?: number;
@@ -27,22 +30,25 @@ export interface FollowOptions<Types extends EventType = EventType> {
   readonly waitSeconds?: number;
   /**
    * Called when events after the cursor were removed (410). Reload the data that you follow; the iteration then
-   * continues with the oldest stored event. Without it the iteration throws.
+   * continues with the oldest stored event. Without this callback the iteration throws the error.
    */
   readonly onExpired?: (error: ApiError) => void | Promise<void>;
   /** Ends the iteration, which throws the signal's reason. */
   readonly signal?: AbortSignal;
   readonly token?: string;
-  /** Delays between retries, which are not limited in number. */
+  /** Delays between retries. The number of retries is not limited. */
   readonly retry?: Pick<RetryOptions, 'firstDelayMs' | 'maxDelayMs'>;
 }
 
-/** A faster empty response means that the server is stopping. */
+/**
+ * The server waits for events before it returns an empty response. An empty response in less time than this means that
+ * the server is stopping.
+ */
 const heldMs = 1_000;
 
 /**
  * Yields every event once, in order. Retries lost connections and unavailable servers with backoff. Store the `cursor`
- * of each event together with its result, and start there the next time.
+ * of each event together with its result, and pass it as `after` the next time.
  * @throws ApiError for 400, 401 and 403, and for 410 without `onExpired`; the reason of `signal`
  */
 export async function* followEvents<Types extends EventType = EventType>(
@@ -62,7 +68,8 @@ export async function* followEvents<Types extends EventType = EventType>(
     const requestedMs = performance.now();
     try {
       const { body } = await list({ query: { ...query, ...(cursor !== undefined && { after: cursor }) } }, call);
-      // A page with many invisible events can be short or empty: the next page is requested at once.
+      // A page can be short or empty because the caller cannot see many of its events. The next page is then requested
+      // at once.
       const hasMore = body.items.length > 0 || (body.has_more && body.next !== cursor);
       const isHeld = hasMore || cursor === 'latest' || waitSeconds === 0 || performance.now() - requestedMs >= heldMs;
       failures = isHeld ? 0 : failures + 1;
@@ -84,7 +91,7 @@ export async function* followEvents<Types extends EventType = EventType>(
   }
 }
 
-/** True when a retry can succeed. */
+/** Returns true when a retry can succeed after this error. */
 function mayPass(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 408 || error.status === 429 || error.status >= 500;
   return error instanceof ApiConnectionError;

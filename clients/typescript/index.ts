@@ -20,7 +20,7 @@ export type Client = Operations & {
   events<Types extends EventType = EventType>(options?: FollowOptions<Types>): ReturnType<typeof followEvents<Types>>;
 };
 
-/** A client of one server. It has no state except its options. */
+/** Returns a client of one server. The client has no state except its options. */
 export function createClient(options: ClientOptions): Client {
   const methods = Object.entries<OperationEntry>(operationTable).map(([name, entry]) => [
     name,
@@ -35,8 +35,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * True for an error of this operation; the status then narrows the type of the body. Undocumented statuses (of proxies
- * or server faults) are possible too.
+ * Returns true for an error of this operation; the status then narrows the type of the body. Undocumented statuses,
+ * e.g. of a proxy, are possible too.
  */
 export function isErrorOf<Name extends keyof OperationErrors>(error: unknown, operation: Name): error is ApiError & OperationErrors[Name] {
   return error instanceof ApiError && error.operation === operation;

@@ -1,16 +1,16 @@
-/** Paged lists as one sequence. */
+/** Yields the items of paged lists as one sequence. */
 import type { ApiReply } from './transport.ts';
 
 /**
- * A page of a list. The first two kinds are paged by `offset`, the last one by `next`. The second kind has a total
- * count or none; it ends at the latest with an empty page.
+ * A page of a list. Pages of the first two types are requested by `offset`, pages of the last type by `next`. A list of
+ * the second type may have no total count; it then ends with an empty page.
  */
 export type Page<Item> =
   | { readonly items: readonly Item[]; readonly has_more: boolean; readonly next?: never }
   | { readonly items: readonly Item[]; readonly count?: number; readonly has_more?: never; readonly next?: never }
   | { readonly items: readonly Item[]; readonly next: string | null; readonly has_more?: never };
 
-/** Request parameters that paging uses. */
+/** The request parameters for paging. */
 export interface PagedRequest {
   readonly query?: { readonly limit?: number; readonly offset?: number; readonly cursor?: string };
 }

@@ -5,17 +5,17 @@ import { ApiError } from './errors.ts';
 /** Description of one operation; generated. */
 export interface OperationEntry {
   readonly method: string;
-  /** Template with `{name}` for path parameters. */
+  /** URL path with `{name}` for each path parameter. */
   readonly path: string;
   readonly credential: 'none' | 'token' | 'login-key';
-  /** Statuses below 400 that the operation documents. */
+  /** Documented success statuses, which are below 400. */
   readonly replies: readonly number[];
   readonly body?: 'json' | 'multipart';
   /** Name of the file part of a multipart body. */
   readonly part?: string;
-  /** Accepts an `Idempotency-Key`, which makes retries safe. */
+  /** True when the operation accepts an `Idempotency-Key`, which makes retries safe. */
   readonly key?: true;
-  /** Time limit of the server in ms; default 15 000. */
+  /** Maximum time in ms in which the server replies; default 15 000. */
   readonly deadlineMs?: number;
 }
 
@@ -26,15 +26,15 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** A shared or per-user token, or a function that returns the current one. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>);
-  /** The login gate key; only `login` needs it. */
+  /** The login gate key, which only `login` needs. */
   readonly loginKey?: string;
-  /** Sent with every call. */
+  /** Headers that are sent with every call. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Retry policy for reads, writes with an `Idempotency-Key`, and requests that were rejected temporarily. */
   readonly retry?: RetryOptions;
-  /** Timeout of one attempt in ms, including a JSON or text body; default: the time limit of the server plus 15 s. */
+  /** Timeout of one attempt in ms, including a JSON or text body. Default: the deadline of the operation plus 15 s. */
   readonly timeoutMs?: number;
-  /** Default: the global `fetch`. */
+  /** Function that sends requests; default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Default: `JSON.parse`, which rounds integers above 2^53; pass a lossless parser if needed. */
   readonly parseJson?: (text: string) => unknown;
@@ -62,19 +62,22 @@ export interface Upload {
 export interface ApiReply<Status extends number, Body> {
   readonly status: Status;
   readonly headers: Headers;
-  /** Parsed JSON, text, a stream of bytes (cancel it if you do not read it), or undefined without a body. */
+  /**
+   * The body as parsed JSON, text or a stream of bytes (cancel the stream if you do not read it); undefined for an
+   * empty body.
+   */
   readonly body: Body;
 }
 
-/** A conditional request, the only one that can return `NotModified`. */
+/** A request with a condition, e.g. an ETag. Only conditional requests can return `NotModified`. */
 export interface Conditional {
   readonly headers: { readonly 'If-None-Match': string };
 }
 
-/** The caller's copy is current. */
+/** The data has not changed since the caller's copy. */
 export type NotModified = ApiReply<304, undefined>;
 
-/** The parts of a request; refined by the generated types. */
+/** The fields of a request, which generated types refine for each operation. */
 export interface AnyRequest {
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -84,7 +87,7 @@ export interface AnyRequest {
 }
 
 const defaultDeadlineMs = 15_000;
-/** Added to the time limit of the server, for the network. */
+/** Added to the deadline of the operation, for the network. */
 const graceMs = 15_000;
 
 /**
@@ -169,7 +172,7 @@ function addBody(init: RequestInit & { duplex?: 'half' }, headers: Headers, entr
   init.duplex = 'half';
 }
 
-/** The file stream between the head and the end of its multipart part. */
+/** Returns a multipart body that streams the file between the header and the end of its part. */
 function frame(content: ReadableStream<Uint8Array>, boundary: string, part: string, file: Upload): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const quote = (text: string): string => text.replace(/["\r\n]/g, (sign) => encodeURIComponent(sign));
@@ -196,7 +199,7 @@ async function toError(name: string, response: Response, client: ClientOptions):
   try {
     body = (client.parseJson ?? JSON.parse)(text);
   } catch {
-    // Not JSON, e.g. the page of a proxy: keep the text.
+    // The text is not JSON, e.g. because a proxy sent an HTML page: return it as text.
   }
   return new ApiError(name, response.status, response.headers, body);
 }

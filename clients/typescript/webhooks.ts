@@ -1,4 +1,4 @@
-/** Verifies webhooks of the platform in the receiver (Standard Webhooks). */
+/** Verifies webhooks that a receiver gets from the platform (Standard Webhooks). */
 import type { PlatformEvent } from './event-types.ts';
 
 /** The signature is invalid or too old: return 400 or 401 and ignore the content. */
@@ -6,7 +6,7 @@ export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
 
-/** The test event of an endpoint. */
+/** The event that a test of a webhook endpoint sends. */
 export interface WebhookTestEvent extends Omit<PlatformEvent, 'type' | 'subject' | 'data'> {
   readonly type: 'webhook_endpoint.test';
   readonly subject: { readonly type: 'webhook_endpoint'; readonly id: number };
@@ -17,7 +17,7 @@ export interface WebhookTestEvent extends Omit<PlatformEvent, 'type' | 'subject'
 export type WebhookEvent = PlatformEvent | WebhookTestEvent;
 
 export interface ReceivedWebhook {
-  /** Headers of the request, in any of these forms. */
+  /** Headers of the request, as `Headers` or as an object. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The raw body, as bytes or text. Do not parse and serialize it again. */
   readonly body: string | Uint8Array<ArrayBuffer>;
@@ -26,7 +26,7 @@ export interface ReceivedWebhook {
 export interface WebhookOptions {
   /** Maximum difference between the timestamp and now in seconds; default 300. */
   readonly toleranceSeconds?: number;
-  /** Epoch milliseconds; default: now. */
+  /** The current time in epoch milliseconds; default: the system clock. */
   readonly nowMs?: number;
 }
 
@@ -35,8 +35,8 @@ const usualToleranceSeconds = 300;
 const maxSignatures = 16;
 
 /**
- * Verifies the signature with the secret of the endpoint, or with one of several during a rotation. The event's `id`,
- * which is also the `webhook-id`, is the same for every attempt.
+ * Verifies the signature with the secret of the endpoint, or with one of several secrets during a rotation. Returns the
+ * event, whose `id` equals the header `webhook-id` and is the same for every attempt.
  * @throws WebhookVerificationError
  */
 export async function verifyWebhook(
@@ -60,7 +60,7 @@ export async function verifyWebhook(
     const bytesOfKey = decode(text.startsWith(prefix) ? text.slice(prefix.length) : text);
     if (bytesOfKey === undefined || bytesOfKey.length === 0) throw new TypeError('the secret must be whsec_ followed by base64');
     const key = await crypto.subtle.importKey('raw', bytesOfKey, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
-    // Compares in constant time.
+    // All signatures are compared in constant time.
     for (const signature of signatures)
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
   }
@@ -74,7 +74,7 @@ function readHeader(headers: ReceivedWebhook['headers'], name: string): string {
   return found;
 }
 
-/** Signatures of version 1; other versions are ignored. */
+/** Returns the signatures of version 1; ignores other versions. */
 function readSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   return header
     .split(' ')

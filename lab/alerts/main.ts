@@ -14,8 +14,8 @@ const promtool = await provideGoTool(promtoolTool, (line) => void process.stdout
 const dir = mkdtempSync(join(tmpdir(), 'alerts-'));
 try {
   writeFileSync(join(dir, 'one.yaml'), describeRules(['a']));
-  // Runs each case with the rules of three installations and lists every alert: no alert fires for the series of
-  // another installation.
+  // Runs each case with the rules of three installations and lists every firing alert, so that an alert of another
+  // installation is detected.
   writeFileSync(join(dir, 'alerts.yaml'), describeRules(['a', 'b', 'c']));
   copyFileSync(join(import.meta.dirname, 'cases.yaml'), join(dir, 'cases.yaml'));
   const statuses = [

@@ -1,4 +1,7 @@
-/** Measures a platform as users run it: `npm start` in a separate folder, then the demo. Linux only (uses /proc). */
+/**
+ * Measures a platform as users run it: `npm start` in a separate folder, followed by the demo. Linux only, since it
+ * reads /proc.
+ */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +13,7 @@ import { startOwnPlatform } from '../load/own-platform.ts';
 
 export interface DemoPlatform {
   readonly settings: ReturnType<typeof readSettings>;
-  /** Servers and services. */
+  /** Processes of the servers and services. */
   readonly processes: readonly RecordedProcess[];
 }
 
@@ -41,7 +44,7 @@ export async function withDemoPlatform<Result>(
 
 export const isService = ({ name }: RecordedProcess): boolean => (serviceNames as readonly string[]).includes(name);
 
-/** Memory of a process in MB (PSS): pages shared by several processes are divided among them. */
+/** Returns the memory of a process in MB (PSS): pages shared by several processes are divided among these processes. */
 export function readMemory({ identity }: RecordedProcess): number {
   const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${identity.pid}/smaps_rollup`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;

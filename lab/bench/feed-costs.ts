@@ -109,7 +109,7 @@ export async function measureCosts(
   await measure('a superuser, a type that there is none of', { types: 'videohost.published' }, superuser);
   return { pages, catchUpPerSecond: await catchUp() };
 
-  /** Reads page after page at full speed. */
+  /** Reads all pages without a pause. */
   async function catchUp(): Promise<number> {
     let [after, count]: [string | undefined, number] = [undefined, 0];
     const startedMs = performance.now();

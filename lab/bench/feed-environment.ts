@@ -1,6 +1,6 @@
 /**
- * Dedicated servers and services that can be killed: PostgreSQL, NATS, and processes of each service involved in the
- * feed.
+ * Starts dedicated servers and services that can be killed: PostgreSQL, NATS, and several processes of each service
+ * involved in the feed.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,11 +25,11 @@ const services = ['directory', 'conversations', 'events'];
 export interface FaultEnvironment {
   readonly bus: Bus;
   readonly actors: ActorSigner;
-  /** Names of all parts that can be killed. */
+  /** Names of all servers and processes that can be killed. */
   readonly names: readonly string[];
-  /** Kills the part with SIGKILL, as a machine failure would, and restarts it. */
+  /** Kills this process or server with SIGKILL, as a machine failure would, and restarts it. */
   kill(name: string): Promise<void>;
-  /** Runs one statement as soon as PostgreSQL is available. */
+  /** Runs one statement, after waiting until PostgreSQL is available. */
   sql<Row>(text: string, params?: readonly unknown[]): Promise<Row[]>;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function startFaultEnvironment(
   const ports = { nats: await findFreePort(), postgres: await findFreePort() };
   const program = await provideGoTool(natsServerTool, () => {});
   const logFile = (name: string): string => join(dataDir, 'logs', `${name.replace('#', '-')}.log`);
-  // Only processes are killed, not the machine, so data written to disk survives.
+  // Faults kill processes but not the machine, so data that was written to disk survives.
   const starts: Readonly<Record<string, () => Promise<ServerProcess & { readonly url: string }>>> = {
     PostgreSQL: () =>
       startPostgres({
@@ -126,7 +126,7 @@ export async function startFaultEnvironment(
   };
 }
 
-/** Opens a connection per call: a pooled one would break when PostgreSQL is killed. */
+/** Opens a connection for each call, since a pooled connection would break when PostgreSQL is killed. */
 async function call<Row>(url: string, text: string, params: readonly unknown[] = []): Promise<Row[]> {
   for (let attempt = 1; ; attempt++) {
     const client = new pg.Client({ connectionString: url });

@@ -1,7 +1,7 @@
 /**
  * Writers change conversations while every process, NATS and PostgreSQL are killed in turn, and one reader follows the
- * feed. Database triggers independent of the platform record what commits: the feed must contain the same changes in
- * the same order (V2).
+ * feed. Database triggers, which do not depend on the platform, record the committed changes: the feed must contain
+ * these changes in the same order (V2).
  */
 import type { Actor, ReplyOf, Rpc } from '#libs/contract';
 import { type CallContext, newContext } from '#libs/nats';
@@ -12,7 +12,7 @@ import { events } from '#services/events';
 import type { FaultEnvironment } from './feed-environment.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
-/** Journey of the conversations created by lab programs. */
+/** Journey of the conversations that lab programs create. */
 export const journey = {
   slug: 'circle',
   name: 'Circle',
@@ -32,14 +32,14 @@ export interface FaultRun {
   /** Approximate number of changes to commit. */
   readonly changes: number;
   readonly writers: number;
-  /** How often each part is killed. */
+  /** How often each process and server is killed. */
   readonly rounds: number;
-  /** Parts to kill; default: all. */
+  /** Names of the processes and servers to kill; default: all. */
   readonly names?: readonly string[];
   readonly log: (line: string) => void;
 }
 
-/** All but the first two are 0 if the feed is correct. */
+/** All values except `changes` and `kills` are 0 if the feed is correct. */
 export interface FaultTable {
   readonly changes: number;
   readonly kills: number;
@@ -50,13 +50,13 @@ export interface FaultTable {
   /** Conversations whose events are not in commit order. */
   readonly outOfOrder: number;
   /**
-   * Events that appeared before the position of the follower, or that the follower received differently than a later
-   * reader.
+   * Positions at which the follower received another event than a later reader of the feed, e.g. because an event
+   * appeared before a position that the follower had already passed.
    */
   readonly gaps: number;
 }
 
-/** Can read everything. */
+/** An account that can read everything. */
 export const superuser: Actor = {
   kind: 'user',
   accountId: 1,
@@ -137,7 +137,7 @@ function compare(
   };
 }
 
-/** Creates one conversation per writer, and the triggers that record commits. */
+/** Creates one conversation per writer, and the triggers that record commits. Returns the conversation ids. */
 async function setUp({ bus, sql }: FaultEnvironment, writers: number): Promise<number[]> {
   const document = {
     classes: [

@@ -1,9 +1,10 @@
 /**
- * `npm run bench:feed`: cost and correctness of the event feed, on dedicated PostgreSQL, NATS and services. costs pages
- * of 500 for accounts that can read few of many events, and a reader that catches up --days N, --events N days stored
- * and events per day (30, 1,000,000) --subjects N subjects of the events, of each kind (300,000) faults writers change
- * conversations while every process, NATS and PostgreSQL are killed in turn --changes N (100,000) --writers N (8)
- * --rounds N how often each is killed (5)
+ * `npm run bench:feed [costs|faults]`: measures cost and correctness of the event feed, on dedicated PostgreSQL, NATS
+ * and services.
+ * - `costs`: pages of 500 for accounts that can read few of many events, and a reader that catches up. `--days N` and
+ * `--events N`: days stored and events per day (30, 1,000,000). `--subjects N`: subjects of each type (300,000).
+ * - `faults`: writers change conversations while every process, NATS and PostgreSQL are killed in turn. `--changes N`
+ * (100,000). `--writers N` (8). `--rounds N`: how often each process and server is killed (5).
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,13 +1,13 @@
-/** Fills the feed with events, most of them invisible to one account. Used by measurements and query plan tests. */
+/** Fills the feed with events, most of which one account cannot see. Used by measurements and query plan tests. */
 
 export interface FeedSizes {
   readonly days: number;
   readonly eventsPerDay: number;
   /** Conversations of other participants, and the same number of memberships in private holons. */
   readonly hiddenSubjects: number;
-  /** Conversations visible to the account, with 1 % of all events. */
+  /** Ids of the conversations that the account can see; 1 % of all events belong to them. */
   readonly seen: readonly number[];
-  /** A private holon. */
+  /** Id of a private holon. */
   readonly hiddenHolon: number;
   readonly personId: number;
 }
@@ -16,7 +16,7 @@ type Run = (text: string, params?: readonly unknown[]) => Promise<unknown>;
 
 /** First id of subjects that do not exist. */
 const firstHidden = 10_000_000;
-/** One of this many events belongs to a conversation visible to the account. */
+/** One event out of this many belongs to a conversation that the account can see. */
 const everySeen = 1_000;
 
 /** @param run executes SQL as the owner of the schema */

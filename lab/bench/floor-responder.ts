@@ -20,7 +20,10 @@ for (const oid of [pg.types.builtins.JSONB, pg.types.builtins.TIMESTAMP, pg.type
 const connection = await connect({ servers: process.env['NATS_URL'] ?? '' });
 
 type Run = (values: unknown[]) => Promise<unknown>;
-/** `names` lists the values in the order in which the gateway sends them. */
+/**
+ * Returns a handler that runs a statement. `names` lists the parameters in the order in which the gateway sends their
+ * values.
+ */
 const query =
   <Params extends Shape>(
     { prepared: { name, text }, order }: DeclaredStatement<Params, Shape, unknown>,
@@ -28,7 +31,7 @@ const query =
   ): Run =>
   async (given) =>
     (await pool.query({ name, text, values: order.map((item) => given[names.indexOf(item)]) })).rows[0];
-/** Writes one row. */
+/** Returns a handler that writes one row. */
 const write =
   (
     { prepared: { name, text }, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>,

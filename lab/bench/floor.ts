@@ -12,7 +12,7 @@ export interface PlatformWithFloor extends BenchPlatform {
   floorUrl: string;
 }
 
-/** `stop` stops everything and removes the data. */
+/** Starts everything. `stop` of the result stops everything and removes the data. */
 export async function startPlatformWithFloor(log: (line: string) => void): Promise<PlatformWithFloor> {
   const servers = await startBenchServers({ log });
   const stops: (() => Promise<void>)[] = [() => servers.stop()];

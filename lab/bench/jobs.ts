@@ -1,5 +1,6 @@
 /**
- * Throughput of the job library (enqueue, lease and complete in PostgreSQL) compared with a bare JetStream consumer.
+ * Measures the throughput of the job library (enqueue, lease and complete in PostgreSQL), and of a bare JetStream
+ * consumer for comparison.
  */
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -26,7 +27,10 @@ const contract = defineService({
   events: {},
 });
 
-/** Jobs per second from the first enqueue to the last completion, including the enqueueing (in transactions of 100). */
+/**
+ * Returns jobs per second, from the first enqueue to the last completion. Jobs are enqueued in transactions of 100
+ * during the measurement.
+ */
 export async function measureJobs(settings: Readonly<Record<string, string>>, count: number): Promise<number> {
   const logger = createLogger({ service: 'bench', level: 'warn' });
   const admin = new pg.Client({ connectionString: settings['DATABASE_URL'] });
@@ -67,7 +71,10 @@ export async function measureJobs(settings: Readonly<Record<string, string>>, co
   return rate;
 }
 
-/** Messages per second: published with acknowledgement (100 concurrently), consumed and acknowledged one by one. */
+/**
+ * Returns messages per second. Messages are published with acknowledgement, 100 concurrently, and are consumed and
+ * acknowledged one by one.
+ */
 export async function measureBareConsumer(settings: Readonly<Record<string, string>>, count: number): Promise<number> {
   const connection = await connect({ servers: settings['NATS_URL'] ?? '', noAsyncTraces: true });
   const manager = await jetstreamManager(connection);

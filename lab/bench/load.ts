@@ -1,4 +1,4 @@
-/** Closed-loop HTTP load: each connection sends its next request when the previous one is answered. */
+/** Closed-loop HTTP load: each connection sends its next request after the previous request was answered. */
 import { Pool } from 'undici';
 
 export interface Request {
@@ -15,13 +15,13 @@ export function pick<Item>(list: readonly Item[], index: number): Item {
 export interface Measurement {
   requests: number;
   seconds: number;
-  /** Milliseconds per request, ascending. */
+  /** Milliseconds of each request, ascending. */
   latencies: Float64Array;
 }
 
 /**
- * @param makeRequest called with a sequence number for each request.
- * @throws Error on the first response that is not 2xx: a benchmark of errors is meaningless.
+ * @param makeRequest returns the request for a sequence number
+ * @throws Error on the first response that is not 2xx, since a benchmark of errors is meaningless
  */
 export async function runLoad(options: {
   baseUrl: string;
@@ -54,13 +54,13 @@ export async function runLoad(options: {
   return { requests: latencies.length, seconds, latencies: Float64Array.from(latencies).toSorted() };
 }
 
-/** Joins the rounds of one operation. */
+/** Joins the measurements of one operation's rounds. */
 export function joinMeasurements(rounds: readonly Measurement[]): Measurement {
   const latencies = Float64Array.from(rounds.flatMap((round) => [...round.latencies])).toSorted();
   return { requests: latencies.length, seconds: rounds.reduce((sum, round) => sum + round.seconds, 0), latencies };
 }
 
-/** Latency quantile in milliseconds for `share` from 0 to 1. */
+/** Returns a latency quantile in milliseconds, for `share` from 0 to 1. */
 export function quantile(measurement: Measurement, share: number): number {
   const { latencies } = measurement;
   return latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN;

@@ -1,9 +1,11 @@
 /**
  * `npm run bench`: starts a platform and compares it with a bare HTTP + SQL baseline, in alternating rounds of one run,
- * so that noise affects both alike. Prints the memory of idle services, then a table of ratios. --seconds N length of
- * one round (default 3) --rounds N rounds of each side (default 3) --only TEXT only operations whose name contains
- * TEXT; `memory`: only that; `retention`: removal of old rows, measured only then --rows N old rows of each kind for
- * `retention` (default 1,000,000)
+ * so that noise affects both alike. Prints the memory of idle services, then a table of ratios.
+ * - `--seconds N`: length of one round (3)
+ * - `--rounds N`: rounds of platform and baseline each (3)
+ * - `--only TEXT`: only operations whose name contains TEXT; `memory` measures only memory; `retention` measures the
+ * removal of old rows, which is otherwise skipped
+ * - `--rows N`: old rows per table for `retention` (1,000,000)
  */
 import { parseArgs } from 'node:util';
 import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
@@ -101,7 +103,9 @@ async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<R
   };
 }
 
-/** Processor time of the gateway and the services, which is less affected by other load on the machine than a rate. */
+/**
+ * Returns the processor time of the gateway and the services. Other load on the machine affects it less than a rate.
+ */
 function busyMs({ processes }: PlatformWithFloor): number {
   const listed = [...processes].flatMap(([name, { identity }]) => (identity === undefined ? [] : [{ name, identity }]));
   return [...readCounted(listed).values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0);

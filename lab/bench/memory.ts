@@ -1,4 +1,4 @@
-/** Memory of the six services after the demo and an idle minute. */
+/** Measures the memory of the six services after the demo and an idle minute. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isService, readMemory, withDemoPlatform } from './demo-platform.ts';
 
@@ -11,7 +11,7 @@ export interface MemoryRow {
 const idleMs = 60_000;
 const goals = { service: 110, together: 600 };
 
-/** One row per service and one for the sum. @throws Error if `/proc` does not exist */
+/** Returns one row per service and one row for the sum. @throws Error if `/proc` does not exist */
 export function measureMemory(log: (line: string) => void): Promise<MemoryRow[]> {
   const logMemory = (line: string): void => log(`memory: ${line}`);
   return withDemoPlatform({}, logMemory, async ({ processes }) => {

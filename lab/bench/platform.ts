@@ -1,5 +1,5 @@
 /**
- * Starts a dedicated platform for a benchmark: the six services as processes, with their own database and NATS prefix.
+ * Starts a dedicated platform for a benchmark: the six services as processes, with a separate database and NATS prefix.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export interface BenchPlatform {
   stop(): Promise<void>;
 }
 
-/** @param options.name used in log names and as subject prefix; empty if it is the only platform on these servers */
+/** @param options.name used in log names and as subject prefix; empty if no other platform uses these servers */
 export async function startBenchPlatform(options: {
   servers: BenchServers;
   /** Migrated. */

@@ -13,7 +13,7 @@ export interface Row {
   platform?: Measurement;
   floorMeasurement?: Measurement;
   goal?: number;
-  /** Set if it is not the ratio of the rates. */
+  /** Set if the displayed ratio is not the ratio of the rates. */
   ratio?: number;
 }
 
@@ -44,7 +44,7 @@ export function renderTable(rows: readonly Row[]): string {
   return renderLines([headings, ...cells]);
 }
 
-/** Memory in MB; values over the target are marked. */
+/** Returns a table of memory in MB, in which values over the target are marked. */
 export function renderMemory(rows: readonly MemoryRow[]): string {
   const cells = rows.map(({ service, megabytes, goal }) => [
     service,

@@ -1,6 +1,6 @@
 /**
- * How fast one process removes expired rows while a client keeps writing. Each table is filled with the same number of
- * old rows; `a day` is what one process removes in 24 hours on its normal schedule.
+ * Measures how fast one process removes expired rows while a client keeps writing. Each table is filled with the same
+ * number of old rows. The column `a day` shows how many rows one process removes in 24 hours on its normal schedule.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ export interface RetentionRow {
   readonly rows: string;
   readonly 'rows/s': number;
   readonly 'a day': number;
-  /** Job insert latency during the removal, median and 99th percentile. */
+  /** Latency of inserting a job during the removal, median and 99th percentile. */
   readonly 'insert ms': string;
 }
 
@@ -42,7 +42,7 @@ interface Part {
   readonly name: string;
   readonly schema: 'conversations' | 'events';
   readonly fill: string;
-  /** One call of the function that the service repeats. */
+  /** Calls the function once that the service calls repeatedly. */
   readonly remove: (db: Database) => Promise<unknown>;
   /** Of a day. */
   readonly share: number;
@@ -51,7 +51,10 @@ interface Part {
 
 const logger = createLogger({ service: 'bench', level: 'fatal' });
 
-/** The sweeper removes jobs and sent messages. It queries the broker only about overdue jobs, and none exist here. */
+/**
+ * Runs the sweeper, which removes finished jobs and sent messages. It queries the broker only about overdue jobs, which
+ * do not exist here.
+ */
 function sweep(db: Database): Promise<void> {
   const unused = undefined as never;
   return new Sweeper({
@@ -178,7 +181,7 @@ async function measurePart(url: string, part: Part, rows: number, log: (line: st
   }
 }
 
-/** Inserts jobs repeatedly. @returns median and 99th percentile, milliseconds */
+/** Inserts jobs repeatedly. @returns median and 99th percentile of the latency in milliseconds */
 async function probe(db: Database, signal: AbortSignal, times: number): Promise<string> {
   const taken: number[] = [];
   while (!signal.aborted && taken.length < times) {

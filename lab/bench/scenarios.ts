@@ -1,4 +1,4 @@
-/** The measured operations: the request to the platform and the equivalent request to the baseline. */
+/** Lists the measured operations: the request to the platform and the equivalent request to the baseline. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,11 +14,14 @@ export interface Scenario {
   goal?: number;
   platformRequest: (index: number) => Request;
   floorRequest: (index: number) => Request;
-  /** Services stopped while the platform is measured. */
+  /** Service that is stopped while the platform is measured. */
   without?: 'conversations';
-  /** The other side is also the platform, called with `floorRequest`; the ratio then compares processor time. */
+  /**
+   * The platform is compared with itself: `floorRequest` is sent to the platform too, and the ratio compares processor
+   * time.
+   */
   isOfItself?: true;
-  /** Alternations per round: more of them spread noise evenly if both sides differ little. */
+  /** Alternations per round. More alternations spread noise evenly, which is needed if the results differ little. */
   turns?: number;
 }
 
@@ -26,7 +29,7 @@ const conversationCount = 1_000;
 const authorization = 'Bearer bench-token';
 const json = { authorization, 'content-type': 'application/json' };
 
-/** Test data of the operations. */
+/** Test data that the operations use. */
 interface Filled {
   readonly personIds: readonly number[];
   readonly conversationIds: readonly number[];
@@ -35,7 +38,7 @@ interface Filled {
   readonly ofKey: string;
 }
 
-/** Creates people and conversations of 3 KB, and the scenarios that use them. */
+/** Creates people and conversations of 3 KB each, and returns the scenarios that use them. */
 export async function prepareScenarios(platform: BenchPlatform, log: (line: string) => void): Promise<Scenario[]> {
   log(`preparing ${conversationCount} conversations of 3 KB`);
   const filled = await fill(platform);
@@ -237,7 +240,7 @@ const workspace = {
   holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['open-circle'] }],
 };
 
-/** A test ping of the booking provider: stored like other webhooks, without effect on conversations. */
+/** Returns a test ping of the booking provider, which is stored like other webhooks but changes no conversation. */
 function booking(index: number): string {
   return JSON.stringify({
     triggerEvent: 'PING',

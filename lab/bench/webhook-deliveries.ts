@@ -12,13 +12,13 @@ import { contextFor, journey, superuser } from './feed-faults.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
 
-/** Answers of the failing endpoints among ten; the others answer at once. */
+/** Answers of the failing endpoints, which are three of ten endpoints. The other endpoints answer at once. */
 const ill: readonly ReceiverAnswer[] = [500, 'hang', 'redirect', 410, 'drop'];
 const illOfTen = 3;
 const endpointsOfAccount = 5;
 const subjects = 20;
 const targetMs = 1_000;
-/** Time limit for all deliveries after all endpoints have recovered. */
+/** Maximum time in which all deliveries must succeed after the endpoints have recovered. */
 const mendMs = 300_000;
 
 export interface Run {
@@ -34,13 +34,13 @@ export interface Row {
   readonly answer: string;
   readonly endpoints: number;
   readonly requests: number;
-  /** Events that were never received, over all endpoints. */
+  /** Events that an endpoint never received, summed over the endpoints. */
   readonly missing: number;
-  /** Requests with a wrong signature, id or body. */
+  /** Requests with an invalid signature, id or body. */
   readonly wrong: number;
   /** Maximum concurrent requests per endpoint. */
   readonly open: number;
-  /** Milliseconds from commit to first receipt. */
+  /** Milliseconds from the commit of an event to its first receipt. */
   readonly p50: number;
   readonly p95: number;
   readonly slowest: number;
@@ -55,7 +55,7 @@ interface Endpoint {
 
 const healthy = 204;
 
-/** Nothing is lost or changed, and healthy endpoints are not delayed by failing ones. */
+/** Returns true when no event is lost or changed, and failing endpoints do not delay healthy ones. */
 export function isWithinTargets(rows: readonly Row[]): boolean {
   return rows.every(
     ({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < targetMs),
@@ -162,7 +162,7 @@ async function makeEndpoints(
   return made;
 }
 
-/** Writes at a fixed rate, independent of the platform. */
+/** Writes at a fixed rate, even when the platform replies slowly. */
 async function write(
   { bus }: FaultEnvironment,
   ids: readonly number[],
@@ -178,7 +178,7 @@ async function write(
   await Promise.all(writing);
 }
 
-/** Returns the events of the feed once it is complete. */
+/** Returns the events of the feed, after waiting until all events have been published. */
 async function readEmitted({ bus, sql }: FaultEnvironment): Promise<FeedEvent[]> {
   while ((await sql('select 1 from conversations.feed_outbox limit 1')).length > 0) await sleep(100);
   await sleep(targetMs);
@@ -196,7 +196,7 @@ async function readEmitted({ bus, sql }: FaultEnvironment): Promise<FeedEvent[]>
 const requestsOf = (receiver: WebhookReceiver, { path }: Endpoint): ReceivedWebhook[] =>
   receiver.received.filter((request) => request.path === path);
 
-/** Waits until the endpoints have answered every event with success, or for `mendMs`. */
+/** Waits until the endpoints have accepted every event, for at most `mendMs`. */
 async function untilAll(
   receiver: WebhookReceiver,
   endpoints: readonly Endpoint[],
@@ -246,7 +246,10 @@ function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], emitted
 const idsOf = (requests: readonly ReceivedWebhook[]): string[] => requests.map(({ id }) => id);
 const bodiesOf = (requests: readonly ReceivedWebhook[]): string[] => requests.map(({ body }) => body);
 
-/** Verifies the signature with the reference library's algorithm, regardless of the time. */
+/**
+ * Returns true when the signature is valid according to the algorithm of the reference library; ignores the age of the
+ * timestamp.
+ */
 function isGenuine({ id, body, headers }: ReceivedWebhook, secret: string): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
   const event = JSON.parse(body) as { id?: unknown };

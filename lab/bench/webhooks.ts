@@ -1,8 +1,10 @@
 /**
- * `npm run bench:webhooks`: deliveries to receivers of which three of ten fail, hang, redirect, answer 410 or drop the
- * connection (V6, V7). Uses dedicated PostgreSQL, NATS and services, two processes of each. --deliveries N total
- * (10,000) --endpoints N receivers (20) --rate N started per second (50) Measures the delay of healthy endpoints while
- * others fail; after recovery, every endpoint must receive every event.
+ * `npm run bench:webhooks`: delivers events to receivers of which three of ten fail, hang, redirect, answer 410 or drop
+ * the connection (V6, V7). Measures the delay of healthy endpoints while others fail; after recovery, every endpoint
+ * must receive every event. Uses dedicated PostgreSQL, NATS and services, two processes of each service.
+ * - `--deliveries N`: total number of deliveries (10,000)
+ * - `--endpoints N`: receivers (20)
+ * - `--rate N`: deliveries started per second (50)
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,7 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the shared token; null sends no token. */
   readonly token?: string | null;
-  /** Extracts the part of the answer that the model uses. */
+  /** Extracts the data that the model compares from the answer. */
   readonly read?: (body: Buffer) => unknown;
 }
 
@@ -43,7 +43,7 @@ const requestTimeoutMs = 20_000;
 /** Delay between repeated attempts. */
 const againMs = 250;
 const statusesOfRefusal = { from: 400, to: 499 };
-/** Statuses with unknown outcome: rate limited, or the same request is in progress. */
+/** Statuses after which the outcome is unknown, because the request was rate limited or is still in progress. */
 const passing = new Set([408, 409, 425, 429]);
 
 export function createClient(options: {

@@ -1,4 +1,6 @@
-/** Faults injected into a running platform, one at a time; each is reverted before the next. */
+/**
+ * Faults that are injected into a running platform, one at a time. Each fault is reverted before the next one starts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runStatements } from '../../libs/testing/postgres-pair.ts';
 import type { TcpProxy } from '../../libs/testing/tcp-proxy.ts';
@@ -14,10 +16,10 @@ export interface Target {
   readonly random: Random;
 }
 
-/** Resolves when the fault is reverted. @returns the affected target */
+/** Injects a fault and resolves when it has been reverted. @returns the name of the affected process or server */
 export type Fault = (target: Target) => Promise<string>;
 
-/** Duration of faults that end by themselves. */
+/** Duration of faults that are reverted after a time. */
 const longMs = 4_000;
 const slowMs = 250;
 const services = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
@@ -104,7 +106,7 @@ const loseObjectStore: Fault = async ({ servers: { objectStore } }) => {
   return 'the object store';
 };
 
-/** Target of a fault that could not be injected. */
+/** Reported instead of a target when a disk fault could not be injected. */
 export const noDisk = 'nothing: this machine allows no small disks (user name spaces)';
 
 /** Fills the disk of the object store, then frees it. */
@@ -117,7 +119,7 @@ const fillObjectStoreDisk: Fault = async ({ servers }) => {
   return 'the object store';
 };
 
-/** Fills the disk of the primary. It runs until it needs space for its log, then ends, and the standby is promoted. */
+/** Fills the disk of the primary. PostgreSQL stops when it needs space for its log, and the standby is promoted. */
 const fillDatabaseDisk: Fault = async ({ servers: { postgres, findDisk } }) => {
   const { primary } = postgres;
   const disk = findDisk(primary.dataDir);
@@ -137,7 +139,7 @@ const fillDatabaseDisk: Fault = async ({ servers: { postgres, findDisk } }) => {
   return `${host}, which ${end}`;
 };
 
-/** Fills the disk of one NATS server, which stores nothing more until space is freed and it is restarted. */
+/** Fills the disk of one NATS server. The server stores no messages until space is freed and it is restarted. */
 const fillBrokerDisk: Fault = async ({ servers }) => {
   const member = servers.nats.find(({ dataDir }) => servers.findDisk(dataDir) !== undefined);
   if (member === undefined) return noDisk;
@@ -167,7 +169,7 @@ const proxiesOf = (servers: ChaosServers, line: Line): readonly TcpProxy[] =>
     line
   ];
 
-/** Resets and refuses connections. */
+/** Injects a fault in which a connection is reset and new connections are refused. */
 const cutLine =
   (line: Line): Fault =>
   async ({ servers }) => {
@@ -178,7 +180,7 @@ const cutLine =
     return line;
   };
 
-/** Half-open: connections are accepted and remain open, but receive no data. */
+/** Injects a fault in which connections are accepted and remain open, but receive no data (half-open). */
 const hangLine =
   (line: Line): Fault =>
   async ({ servers }) => {
@@ -189,7 +191,7 @@ const hangLine =
     return line;
   };
 
-/** Delays every answer. */
+/** Injects a fault in which every answer is delayed. */
 const slowLine =
   (line: Line): Fault =>
   async ({ servers }) => {

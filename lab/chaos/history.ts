@@ -1,9 +1,9 @@
-/** History of requests and answers, one JSON line each: the only input of the checks. */
+/** History of requests and answers, one per line as JSON. All checks of the clients' answers read only this history. */
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /**
- * `done`: answered with a 2xx. `refused`: rejected without effect (4xx). `unknown`: an error or no answer; it may have
- * happened, may still happen, or never.
+ * `done`: answered with a 2xx. `refused`: rejected without effect (4xx). `unknown`: an error or no answer; the
+ * operation may have taken effect, may still take effect, or never will.
  */
 export type Outcome = 'done' | 'refused' | 'unknown';
 
@@ -14,10 +14,12 @@ export interface Entry {
   /** Object of the operation; operations of one object are checked together. */
   readonly object: string;
   readonly input: Input;
-  /** Part of the answer that the model uses; undefined without an answer. */
+  /** Data of the answer that the model compares; undefined without an answer. */
   readonly output?: unknown;
   readonly outcome: Outcome;
-  /** Milliseconds since the start of the run: sent, and answered or abandoned. */
+  /**
+   * Milliseconds from the start of the run to the sending of the request (`from`), and to its answer or abort (`to`).
+   */
   readonly from: number;
   readonly to: number;
   /** Status of the answer, or the error. */
@@ -29,19 +31,19 @@ export type Input =
   | { readonly do: 'write'; readonly value: unknown }
   /** Finds the object of this name, or creates it. */
   | { readonly do: 'find' }
-  /** Counts once per key. */
+  /** Increments a counter once per key. */
   | { readonly do: 'count'; readonly key: string }
-  /** Has a deferred effect, which is checked at the end. */
+  /** Requests a deferred effect, which is checked at the end of the run. */
   | { readonly do: 'effect'; readonly key: string };
 
 export interface History {
   readonly entries: readonly Entry[];
-  /** Milliseconds since the start of the run. */
+  /** Returns milliseconds since the start of the run. */
   now(): number;
   add(entry: Omit<Entry, 'id'>): void;
 }
 
-/** Each entry is in `file` before the next request of its client. */
+/** Returns a history that is stored in `file`. Each entry is written before the next request of its client. */
 export function createHistory(file: string): History {
   const entries: Entry[] = [];
   const beganAt = performance.now();
@@ -62,7 +64,7 @@ export function readHistory(file: string): Entry[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry);
 }
 
-/** One readable line. */
+/** Returns the entry as one readable line. */
 export function describeEntry(entry: Entry): string {
   const { id, kind, object, input, output, outcome, from, to, answer } = entry;
   const times = `${(from / 1000).toFixed(3)} to ${outcome === 'unknown' ? '?' : (to / 1000).toFixed(3)} s`;

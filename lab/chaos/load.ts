@@ -17,13 +17,13 @@ import {
 import type { ChaosPlatform } from './platform.ts';
 import type { Random } from './random.ts';
 
-/** Repeated by a client. @returns one step of it */
+/** A scenario. @returns a function that runs one step, which the client repeats */
 export type Life = (client: Client) => Promise<() => Promise<void>>;
 
 export interface Load {
   /** Stops the clients after their current requests. */
   stop(): Promise<void>;
-  /** Reads everything that was written once more. */
+  /** Reads every written object once more. */
   readEverything(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function startLoad(target: ChaosPlatform, history: History, random: Rando
   };
 }
 
-/** Kinds of requests that the load sends and that were answered. */
+/** Lists the kinds of requests that were sent and answered. */
 export function listKinds(entries: readonly Entry[]): string[] {
   return [...new Set(entries.map(({ kind }) => kind))].toSorted();
 }

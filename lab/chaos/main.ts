@@ -16,7 +16,7 @@ import { enterNameSpaces } from './small-disk.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
-/** More are not printed: a single bug usually causes many violations. */
+/** Maximum number of printed violations, since a single bug usually causes many. */
 const maxPrinted = 10;
 
 interface Parameters {
@@ -27,7 +27,7 @@ interface Parameters {
   readonly history: string | undefined;
 }
 
-/** @throws Error with a readable message */
+/** Parses the command line. @throws Error with a readable message */
 function readParameters(): Parameters {
   const { values } = parseArgs({
     options: {
@@ -91,7 +91,7 @@ async function main(): Promise<number> {
 }
 
 enterNameSpaces();
-// An aborted run can leave open connections, which would keep the process running.
+// Exits explicitly: open connections of an aborted run would keep the process running.
 try {
   process.exit(await main());
 } catch (error) {

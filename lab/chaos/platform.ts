@@ -28,7 +28,7 @@ export interface ChaosPlatform {
   readonly token: string;
   readonly workspace: Workspace;
   readonly receiver: WebhookReceiver;
-  /** Shifts the clock of the process from now on. */
+  /** Sets the clock of the process to `ms` milliseconds after the real time, from now on. */
   shiftClock(running: ServiceProcess, ms: number): void;
   stop(): Promise<void>;
 }
@@ -40,7 +40,10 @@ export interface Workspace {
   readonly importJourney: string;
   readonly agent: string;
   readonly telegramSecret: string;
-  /** One person per client: unfinished conversations of a person are found at every later time. */
+  /**
+   * One person per client. Clients must not share a person, because an unfinished conversation of a person is found at
+   * every later time.
+   */
   readonly people: readonly number[];
   readonly holon: number;
   /** Session of a superuser. */
@@ -55,10 +58,10 @@ const peopleCount = 24;
 const clockModule = pathToFileURL(join(import.meta.dirname, 'shifted-clock.ts')).href;
 /** Event types sent to the endpoint of the run. */
 const deliveredTypes = ['conversation.created', 'conversation.room_updated', 'person.created'];
-/** More steps than any client records. */
+/** Number of steps of the journey; no client records as many. */
 const stepCount = 40;
 
-/** @param dir existing folder */
+/** @param dir existing folder for the data */
 export async function startChaosPlatform(servers: ChaosServers, dir: string): Promise<ChaosPlatform> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
@@ -122,7 +125,7 @@ async function createEnvironment(
   stops.push(() => database.close());
   const keys = generateActorKeys();
   const { accessKeyId, secretAccessKey } = servers.objectStore.server;
-  const unusedPort = 'http://127.0.0.1:1'; // Unused: the platform sets it
+  const unusedPort = 'http://127.0.0.1:1'; // Placeholder: the platform sets these addresses
   return {
     id: `chaos-${process.pid}`,
     logger,
@@ -155,7 +158,8 @@ async function createEnvironment(
       PORT: '0',
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
     },
-    // Read-only; connecting may take longer on a busy machine than a service allows.
+    // Retries failed queries, which is safe because they only read. On a busy machine, connecting may take longer than
+    // a service allows.
     sql: <Row>(text: string, params?: readonly unknown[]) => {
       const name = `q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
       return waitFor(() => database.query<Row>({ name, text }, params), { what: name, intervalMs: 250 });
@@ -165,7 +169,7 @@ async function createEnvironment(
   };
 }
 
-/** Creates a webhook endpoint: each event must be delivered despite faults. */
+/** Creates a webhook endpoint, to which each event must be delivered despite faults. */
 async function subscribe({ baseUrl }: Platform, { session }: Workspace, receiver: WebhookReceiver): Promise<void> {
   const response = await fetch(`${baseUrl}/api/v1/webhook-endpoints`, {
     method: 'POST',
@@ -176,7 +180,7 @@ async function subscribe({ baseUrl }: Platform, { session }: Workspace, receiver
     throw new Error(`the endpoint was answered ${response.status}: ${await response.text()}`);
 }
 
-/** Records commits with triggers independent of the platform, for comparison with the feed. */
+/** Records commits with database triggers, which do not depend on the platform, for comparison with the feed. */
 async function noteCommits(url: string): Promise<void> {
   await runStatements(
     url,

@@ -1,9 +1,9 @@
 /** Seeded random numbers, so that a run can be repeated. */
 export interface Random {
-  /** Integer from 0 to `end` - 1. */
+  /** Returns an integer from 0 to `end` - 1. */
   below(end: number): number;
   pick<T>(items: readonly T[]): T;
-  /** A separate sequence, independent of how much of this one was used. */
+  /** Returns a separate sequence that does not depend on how many numbers of this one were used. */
   fork(name: string): Random;
 }
 

@@ -23,8 +23,8 @@ const entries = [
   entry('a', 9_100, 9_200),
 ];
 
-describe('outages', () => {
-  it('last from a failed request to the next success of its kind, and count once when kinds fail together', () => {
+describe('listOutages', () => {
+  it('measures an outage from a failed request to the next success of the same operation, and merges overlapping outages', () => {
     expect(listOutages(entries)).toEqual([
       { from: 1_000, to: 3_000 },
       { from: 9_000, to: 9_200 },
@@ -32,8 +32,8 @@ describe('outages', () => {
   });
 });
 
-describe('the table of a report', () => {
-  it('counts events per fault from its start to the recovery', () => {
+describe('the table of a chaos report', () => {
+  it('counts the events of each fault from its start until the recovery', () => {
     const turns = [{ fault: 'kill', target: 'media', from: 900, to: 4_000 }];
     const problems = [
       { what: 'lost' as const, text: '', entries: [entry('a', 1_000, 2_000)] },

@@ -1,12 +1,15 @@
-/** Results table of a run: injected faults and their effects on clients. */
+/** Renders the results table of a run: the injected faults and their effects on clients. */
 import type { Problem } from './checker/check-history.ts';
 import type { Entry } from './history.ts';
 
 export interface Turn {
   readonly fault: string;
-  /** Target of the fault. */
+  /** Process or server that the fault affected. */
   readonly target: string;
-  /** Milliseconds since the start of the run: from the fault until all requests were answered again. */
+  /**
+   * Milliseconds from the start of the run to the fault (`from`), and to the time when all requests were answered again
+   * (`to`).
+   */
   readonly from: number;
   readonly to: number;
 }
@@ -15,11 +18,11 @@ export interface Row {
   readonly fault: string;
   readonly times: number;
   readonly requests: number;
-  /** Requests without an answer, or with a retryable one. */
+  /** Number of requests without an answer, or with a retryable answer. */
   readonly unanswered: number;
   readonly lost: number;
   readonly doubled: number;
-  /** Seconds during which some kind of request was not answered. */
+  /** Seconds during which requests of at least one kind were not answered. */
   readonly unavailable: number;
 }
 
@@ -47,7 +50,10 @@ interface Span {
   readonly to: number;
 }
 
-/** Outages per kind of request: from a failed request to the next successful one; overlapping ones are joined. */
+/**
+ * Returns the outages of each kind of request, from a failed request to the next successful one. Overlapping outages
+ * are joined.
+ */
 export function listOutages(entries: readonly Entry[]): Span[] {
   const spans = [...Map.groupBy(entries, ({ kind }) => kind).values()].flatMap((some) => {
     const done = some.filter(({ outcome }) => outcome === 'done');

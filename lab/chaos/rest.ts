@@ -1,19 +1,19 @@
-/** Detects when a platform is idle, and lists its state then. */
+/** Waits until a platform is idle, and then reads its state. */
 import { waitFor } from '../../libs/testing/wait-for.ts';
 import type { Facts } from './checker/check-history.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { ChaosServers } from './servers.ts';
 
 const workingServices = ['directory', 'conversations', 'media', 'transcripts', 'agents'] as const;
-/** A killed worker's jobs are taken over when its lease expires, and failed jobs are retried with growing delays. */
+/** Longer than the lease of a killed worker's job plus the growing delays between attempts of a failed job. */
 const stuckMs = 180_000;
 const longestMs = 3_600_000;
-/** Webhook outcomes that are not final. */
+/** Outcomes of webhooks that are still being processed. */
 const openOutcomes = `('pending', 'answering')`;
 
 /**
- * Resolves when all jobs are finished and nothing waits to be sent, or when nothing changes any more; open work is then
- * part of the facts.
+ * Resolves when all jobs are finished and all messages are sent. Resolves also when nothing changes any more;
+ * unfinished work is then listed in the facts.
  */
 export async function waitForRest(chaos: ChaosPlatform, servers: ChaosServers): Promise<void> {
   let [fewest, until] = [Infinity, Infinity];
@@ -25,7 +25,7 @@ export async function waitForRest(chaos: ChaosPlatform, servers: ChaosServers): 
   await waitFor(isOver, { timeoutMs: longestMs, intervalMs: 1_000, what: 'rest' });
 }
 
-/** One line per due unfinished job and per unsent message. */
+/** Returns one line per unfinished job that is due, and one per unsent message. */
 async function listOpen(chaos: ChaosPlatform, servers: ChaosServers): Promise<string[]> {
   const { sql } = chaos;
   const parts = workingServices.flatMap((service) => [
@@ -82,7 +82,10 @@ export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers):
   };
 }
 
-/** Guests with a seat, once per conversation; a guest of another booking is listed with that booking. */
+/**
+ * Returns the guests with a seat, one entry per conversation. A guest in a conversation of another booking is listed
+ * together with that booking.
+ */
 async function listSeats({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ name: string; uid: string }>(
     `select p.name, c.config #>> '{booking,uid}' as uid from conversations.conversations c join directory.people p on p.id = any(c.participant_ids)
@@ -94,7 +97,7 @@ async function listSeats({ sql }: ChaosPlatform): Promise<string[]> {
   });
 }
 
-/** State that an acknowledged cancellation should have ended: a guest with a seat, an occurrence of a series. */
+/** Returns what an acknowledged cancellation should have removed: a guest with a seat, or an occurrence of a series. */
 async function listRemaining({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ line: string }>(
     `select format('%s left and is in conversation %s', p.name, c.id) as line
@@ -109,7 +112,7 @@ async function listRemaining({ sql }: ChaosPlatform): Promise<string[]> {
   return rows.map(({ line }) => line);
 }
 
-/** Update numbers with more than one answer in a chat, once per extra answer. */
+/** Returns the numbers of updates that were answered more than once in a chat, one entry per extra answer. */
 function listRepeatedReplies(texts: readonly string[]): string[] {
   const seen = new Set<string>();
   return texts.flatMap((text) => {
@@ -121,7 +124,7 @@ function listRepeatedReplies(texts: readonly string[]): string[] {
   });
 }
 
-/** Objects without a record and records without an object, after the platform's own cleanup has had time to run. */
+/** Returns objects without a record and records without an object, after the platform's cleanup has had time to run. */
 async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
   const { code, stdout, stderr } = await platform.cli('media', 'orphans', '--min-age-hours', '0', '--json');
   if (code !== 0) return [`media orphans: ${stderr}`];
@@ -132,7 +135,9 @@ async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
   ];
 }
 
-/** Compares the feed with the recorded commits: the same changes of the same conversations, each once. */
+/**
+ * Compares the feed with the recorded commits: it must contain the same changes of the same conversations, each once.
+ */
 async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ id: number; committed: number; emitted: number }>(
     `select coalesce(c.id, f.id)::integer as id, coalesce(c.count, 0)::integer as committed, coalesce(f.count, 0)::integer as emitted

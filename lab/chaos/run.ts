@@ -1,4 +1,7 @@
-/** One run: servers, platform, load, faults in sequence, idle phase, checks. */
+/**
+ * One run: starts servers and platform, runs the load, injects faults in sequence, waits until the platform is idle,
+ * and checks the results.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../libs/testing/wait-for.ts';
 import { checkHistory, type Problem } from './checker/check-history.ts';
@@ -13,7 +16,7 @@ import { startServers } from './servers.ts';
 import { hasNameSpaces } from './small-disk.ts';
 
 export interface RunOptions {
-  /** Faults start until this time is over, each at least once. */
+  /** Time in which new faults are started. Each fault is injected at least once, even after this time. */
   readonly seconds: number;
   readonly seed: number;
   readonly faults: readonly string[];
@@ -30,11 +33,11 @@ export interface Result {
   readonly kinds: number;
 }
 
-/** Requests of each kind answered before the first fault: all clients are active then. */
+/** Number of requests of each kind that must be answered before the first fault, so that all clients are active. */
 const enough = 3;
 /** Delay between two faults. */
 const calmMs = 1_000;
-/** Only reached by a failure. */
+/** Time limit for recovery, which is exceeded only if the platform fails to recover. */
 const recoveryTimeoutMs = 240_000;
 
 export async function run(options: RunOptions): Promise<Result> {
@@ -130,7 +133,10 @@ const allKinds = [
   'chat',
 ];
 
-/** Faults without any effect prove nothing: a failure if the machine supports them, otherwise only logged. */
+/**
+ * Lists faults that had no effect and therefore prove nothing. Such a fault is a failure if the machine supports it,
+ * and is otherwise only logged.
+ */
 function listHarmless(turns: readonly Turn[], log: (line: string) => void): Problem[] {
   const harmless = turns.filter(({ target }) => target === noDisk).map(({ fault }) => fault);
   if (harmless.length === 0) return [];
@@ -139,7 +145,7 @@ function listHarmless(turns: readonly Turn[], log: (line: string) => void): Prob
   return hasNameSpaces() ? [{ what: 'wrong', text, entries: [] }] : [];
 }
 
-/** Processes that ended unexpectedly. */
+/** Lists processes that ended unexpectedly. */
 function listEnded({ platform }: ChaosPlatform): Problem[] {
   return [...platform.processes]
     .filter(([, item]) => item.hasEnded)

@@ -1,7 +1,7 @@
 /**
  * Servers of a run, redundant where possible: PostgreSQL with a synchronous standby, a cluster of three NATS servers,
- * and an object store, each with a separate small disk except two of the NATS servers. Services connect through proxies
- * that simulate the network. No fsync: processes are killed, never the machine.
+ * and an object store. Each has a separate small disk, except two of the NATS servers. Services connect through proxies
+ * that simulate the network. Servers run without fsync, since faults kill processes but never the machine.
  */
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -37,15 +37,15 @@ export interface ChaosServers {
   /** Addresses of the proxies in front of NATS. */
   readonly natsUrl: string;
   readonly natsProxies: readonly TcpProxy[];
-  /** Leader of the job stream. @throws Error if the stream has no leader */
+  /** Returns the leader of the job stream. @throws Error if the stream has no leader */
   findLeader(): Promise<NatsMember>;
   readonly objectStore: { readonly dataDir: string; server: ObjectStoreServer; restart(): Promise<void> };
   readonly objectStoreProxy: TcpProxy;
-  /** Disk that contains this folder; undefined if the machine or the folder has none. */
+  /** Returns the disk that contains this folder, or undefined if the machine or the folder has no small disk. */
   findDisk(dir: string): SmallDisk | undefined;
-  /** Unprocessed webhooks. */
+  /** Returns the number of webhooks that wait to be processed. */
   countWebhooks(): Promise<number>;
-  /** Resolves when all replicas are in sync. */
+  /** Resolves when all replicas are synchronized with their leader. */
   waitUntilWhole(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -116,7 +116,7 @@ export async function startServers(dir: string, log: (line: string) => void): Pr
   }
 }
 
-/** Started servers are stopped at the end, even if another one fails to start. */
+/** Starts servers in parallel. If one fails to start, the others are still stopped at the end. */
 async function startTogether(
   stops: (() => Promise<unknown>)[],
   [database, cluster, store]: [Promise<PostgresPair>, Promise<NatsMember[]>, Promise<ChaosServers['objectStore']>],
@@ -177,7 +177,7 @@ async function startStore(
 interface StreamState {
   readonly name: string;
   readonly leader: string | undefined;
-  /** Number of replicas in sync with the leader. */
+  /** Number of replicas that are synchronized with the leader. */
   readonly current: number;
   readonly messages: number;
 }

@@ -1,7 +1,7 @@
 /**
- * Preloaded into a service (`--import`): a clock that can jump. On SIGUSR2 the process reads its clock offset in
- * milliseconds from its file in the folder given by the query of this module's URL. Monotonic time (`performance.now`,
- * timers) is unaffected, as with a real clock change.
+ * Preloaded into a service (`--import`) to let its clock jump. On SIGUSR2 the process reads its clock offset in
+ * milliseconds from the file `clock-<pid>`, in the folder that the query of this module's URL contains. Monotonic time
+ * (`performance.now`, timers) is unaffected, as with a real clock change.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * File systems that can fill up without harm to others: bounded tmpfs mounts in a folder of the run, invisible to other
- * processes. Needs a private name space but neither root nor a container; machines that do not allow one have no small
- * disks.
+ * File systems that can be filled without harm to other processes: tmpfs mounts of limited size in a folder of the run,
+ * invisible to other processes. They need a private name space, but neither root nor a container. On machines that do
+ * not allow a private name space, small disks are not available.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
@@ -20,12 +20,15 @@ export interface SmallDisk {
 const sizeBytes = 4 * 1024 ** 3;
 const marker = 'COHERENCE_CHAOS_MOUNTS';
 const nameSpaces = ['--user', '--map-root-user', '--mount', '--'];
-/** Concurrent writes may need more space than was counted. */
+/**
+ * Maximum number of attempts to fill the disk. An attempt fails when concurrent writes need more space than was
+ * counted.
+ */
 const fillAttempts = 50;
 
 /**
- * Re-executes this program in name spaces where it may mount disks. Returns if it already runs there, or if the machine
- * does not allow it.
+ * Runs this program again in name spaces in which it may mount disks. Returns if it already runs in them, or if the
+ * machine does not allow them.
  */
 export function enterNameSpaces(): void {
   const unshare = findProgram('unshare', listPath());
@@ -35,10 +38,14 @@ export function enterNameSpaces(): void {
   process.execve?.(unshare, args, { ...process.env, [marker]: 'own' });
 }
 
-/** False if the machine does not allow name spaces. */
+/** Returns true when this program runs in private name spaces, which some machines do not allow. */
 export const hasNameSpaces = (): boolean => process.env[marker] !== undefined;
 
-/** @param dir created here @returns undefined if mounting is not possible; the folder is then an ordinary one */
+/**
+ * Mounts a small disk.
+ * @param dir folder that is created for the disk
+ * @returns undefined if mounting is not possible; the folder is then an ordinary folder
+ */
 export function mountSmallDisk(dir: string): SmallDisk | undefined {
   mkdirSync(dir);
   if (!hasNameSpaces() || !mount(['-t', 'tmpfs', '-o', `size=${sizeBytes}`, 'tmpfs', dir])) return undefined;

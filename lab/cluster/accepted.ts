@@ -1,11 +1,11 @@
-/** Validates the value files of `ci/` against the API server: every rendered object must be accepted. */
+/** Checks the value files of `ci/` against the API server, which must accept every rendered object. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../../tools/check/commands.ts';
 import { type Cluster, CommandError } from './commands.ts';
 import { chartDir, evaluationSecrets } from './release.ts';
 
-/** Third-party kinds, with the file of their CRD: installed during the check if the cluster lacks them. */
+/** Third-party kinds and the files of their CRDs, which the check installs if the cluster lacks them. */
 const kindsOfOthers = [
   { group: 'keda.sh', version: 'v1alpha1', kind: 'ScaledObject', schema: 'scaledobject-keda-v1alpha1' },
   { group: 'gateway.networking.k8s.io', version: 'v1', kind: 'HTTPRoute', schema: 'httproute-gateway-v1' },
@@ -36,7 +36,7 @@ export async function checkAccepted(cluster: Cluster): Promise<string> {
 }
 
 async function countAccepted(cluster: Cluster, file: string): Promise<number> {
-  // The platform team provides the priority class.
+  // Renders without a priority class, which a platform team creates and the test cluster lacks.
   const args = [
     'template',
     'shown',
@@ -62,7 +62,7 @@ function dryRun(cluster: Cluster, input: string): Promise<string> {
   return cluster.kubectl(['apply', '--server-side', '--force-conflicts', ...strictly, '-f', '-'], { input });
 }
 
-/** Verifies that validation is effective: an unknown field of a third-party kind must be rejected. */
+/** Verifies that validation works: the API server must reject an unknown field of a third-party kind. */
 async function mustRefuse(cluster: Cluster): Promise<void> {
   for (const { group, version, kind } of kindsOfOthers) {
     const wrong = { apiVersion: `${group}/${version}`, kind, metadata: { name: 'wrong' }, spec: { noSuchField: 1 } };
@@ -72,7 +72,7 @@ async function mustRefuse(cluster: Cluster): Promise<void> {
   }
 }
 
-/** @returns the names of the created CRDs */
+/** Creates the CRDs that the cluster lacks. @returns the names of the created CRDs */
 async function makeMissingKinds(cluster: Cluster): Promise<string[]> {
   const listed = await cluster.kubectl(['get', 'customresourcedefinitions', '-o', 'name']);
   const present = new Set(listed.split('\n').map((line) => line.replace(/^.*\//, '')));

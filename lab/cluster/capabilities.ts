@@ -1,4 +1,7 @@
-/** Optional capabilities of a cluster: required by a check, and skipped only if the environment says so. */
+/**
+ * Optional capabilities of a cluster. A check that requires a missing capability fails, unless CLUSTER_WITHOUT lists
+ * the capability.
+ */
 
 export const capabilities = {
   keda: 'KEDA (its operator and its metrics server), by which job workers scale with what waits for them',

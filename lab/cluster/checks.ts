@@ -29,13 +29,13 @@ import { refusals } from './refusals.ts';
 
 export interface Check {
   readonly title: string;
-  /** @returns details to print, if any */
+  /** Runs the check. @returns details to print, if any */
   run(cluster: Cluster): Promise<string | undefined>;
 }
 
 let known: Known | undefined;
 
-/** Finds the data of an earlier run's demo when a run starts at a later check. */
+/** Returns the data that the demo of an earlier run created, when a run starts at a later check. */
 async function requireKnown(cluster: Cluster): Promise<Known> {
   return (known ??= await findKnown(cluster));
 }
@@ -125,7 +125,7 @@ export const checks: readonly Check[] = [
       withStoredKeys(cluster, await requireKnown(cluster), async () => {
         for (let index = 0; index < natsServers; index += 1) {
           await kill(cluster, `servers-coherence-nats-${index}`);
-          // Ready means that it has every message that the other servers have.
+          // A NATS server becomes ready when it has every message of the other servers.
           await cluster.kubectl(['rollout', 'status', 'statefulset/servers-coherence-nats', '--timeout=180s']);
         }
         await waitUntilReady(cluster);
@@ -202,7 +202,7 @@ export const checks: readonly Check[] = [
   },
 ];
 
-/** Values that replace every pod, whatever ran before. */
+/** Returns values that change the Secret, so that the next upgrade replaces every pod. */
 const changedSecrets = (): Values => ({ secrets: { revision: new Date().toISOString() } });
 
 async function replaceUnderLoad(cluster: Cluster, replace: () => ReturnType<typeof applyRelease>): Promise<string> {

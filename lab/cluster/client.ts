@@ -92,7 +92,10 @@ export async function findKnown(cluster: Cluster): Promise<Known> {
   return JSON.parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'prepare'])) as Known;
 }
 
-/** Runs a program in the pod during `work`, then ends it; one at a time per name. @returns its output */
+/**
+ * Runs a program in the client pod during `work`, then ends it. Only one program with this name may run at a time.
+ * @returns its output
+ */
 async function runBeside(
   cluster: Cluster,
   called: string,
@@ -153,7 +156,7 @@ export async function measureLoad(
   return { summary, failures };
 }
 
-/** Writes during `work`, then reads every acknowledged write. @throws Error if one is lost or duplicated */
+/** Writes keys during `work`, then reads every acknowledged key. @throws Error if a key is lost or duplicated */
 export async function withStoredKeys(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<string> {
   const written = await runBeside(
     cluster,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Capability, describeAbsent } from './capabilities.ts';
 import type { ClusterSettings } from './settings.ts';
 
-/** Output of a failed program. */
+/** Thrown with the output of a program that failed. */
 export class CommandError extends Error {}
 
 export interface Ended {
@@ -17,11 +17,11 @@ export interface Cluster {
   readonly settings: ClusterSettings;
   /** @returns the standard output. @throws CommandError */
   kubectl(args: readonly string[], options?: { input?: string; timeoutMs?: number }): Promise<string>;
-  /** Does not throw if helm fails. */
+  /** Runs helm. Resolves with the exit status and the output also if helm fails. */
   helm(args: readonly string[], options?: { input?: string }): Promise<Ended>;
   /** Creates or updates objects. */
   apply(...objects: readonly object[]): Promise<void>;
-  /** Names of the pods that match a selector and are not being deleted. */
+  /** Returns the pods that match a selector and are not being deleted. */
   listPods(selector: string): Promise<Pod[]>;
 }
 
@@ -70,7 +70,7 @@ export function connectCluster(settings: ClusterSettings): Cluster {
   };
 }
 
-/** Runs a program until it exits. */
+/** Runs a program and resolves when it exits. */
 export function run(
   command: readonly string[],
   options: { input?: string; timeoutMs?: number; env?: NodeJS.ProcessEnv } = {},
@@ -84,7 +84,7 @@ export function run(
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.on('error', () => {}); // the program did not read its input
+  child.stdin.on('error', () => {}); // the program exited without reading its input, which is allowed
   child.stdin.end(options.input ?? '');
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ status: 127, stdout, stderr: `${program}: ${error.message}` }));
@@ -101,12 +101,12 @@ export async function mustSucceed(ended: Promise<Ended>): Promise<string> {
   return stdout;
 }
 
-/** Sends SIGKILL immediately and deletes the pod from the API. */
+/** Kills a pod immediately (SIGKILL) and deletes it from the API. */
 export async function kill(cluster: Cluster, pod: string): Promise<void> {
   await cluster.kubectl(['delete', 'pod', pod, '--grace-period=0', '--force']);
 }
 
-/** Conditions of an object: the status of each, `True` or `False`, by type. */
+/** Returns the conditions of an object: type → status, `True` or `False`. */
 export async function readConditions(cluster: Cluster, kind: string, name: string): Promise<Record<string, string>> {
   const { status } = JSON.parse(await cluster.kubectl(['get', kind, name, '-o', 'json'])) as {
     status?: { conditions?: { type: string; status: string }[] };
@@ -115,8 +115,8 @@ export async function readConditions(cluster: Cluster, kind: string, name: strin
 }
 
 /**
- * @returns true if the cluster has the capability, false if CLUSTER_WITHOUT lists it. @throws Error if it is missing
- * but not listed
+ * Checks whether the cluster has a capability. @returns true if the cluster has the capability, false if
+ * CLUSTER_WITHOUT lists it. @throws Error if it is missing but not listed
  */
 export async function callUrl(
   cluster: Cluster,
@@ -128,7 +128,7 @@ export async function callUrl(
   throw new Error(describeAbsent(capability));
 }
 
-/** Repeats `attempt` until it succeeds. @throws Error after `timeoutMs` with the result of the last attempt */
+/** Repeats `attempt` until it returns true. @throws Error after `timeoutMs`, with the result of the last attempt */
 export async function until(what: string, timeoutMs: number, attempt: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (let last = 'not so'; ;) {

@@ -23,10 +23,10 @@ import {
 } from './release.ts';
 
 const name = othersApp;
-/** Folders missing in the image: the demo, and the simulated third-party servers. */
+/** Folders that the image does not contain: the demo, and the simulated third-party servers. */
 const folders = ['tools/demo', 'libs/testing'];
 
-/** @returns the last line of the demo's output. @throws Error with the end of its output */
+/** Runs the demo. @returns the last line of its output. @throws Error with the end of its output */
 export async function runDemo(cluster: Cluster): Promise<string> {
   const { settings } = cluster;
   const configMaps = folders.map((folder) => ({
@@ -53,7 +53,7 @@ export async function runDemo(cluster: Cluster): Promise<string> {
         {
           name: 'demo',
           image: refer(settings, platformImage),
-          // Files of a ConfigMap are symbolic links.
+          // Node must not resolve symbolic links, which the files of a ConfigMap are.
           command: ['node', '--preserve-symlinks', '--preserve-symlinks-main', 'tools/demo/main.ts'],
           env: describeEnv(),
           securityContext: containerSecurity,
@@ -94,7 +94,7 @@ function describeService(): object {
     port: Number(inner),
     targetPort: outer,
   }));
-  // The pod is not ready after the demo has ended, but its ports are still used.
+  // The pod is no longer ready after the demo has ended, but its simulated servers are still used.
   const spec = { selector: { app: name }, ports, publishNotReadyAddresses: true };
   return { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec };
 }

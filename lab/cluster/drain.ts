@@ -75,7 +75,7 @@ async function evict(cluster: Cluster, name: string): Promise<'taken' | 'refused
   }
 }
 
-/** Evicts the release's pods from a node, and no others. @returns a description */
+/** Evicts only the release's pods from a node. @returns a description of the result */
 async function drain(cluster: Cluster): Promise<string> {
   const before = await cluster.listPods(platformSelector);
   const [node = '', ...moreNodes] = await listNodes(cluster);
@@ -108,7 +108,7 @@ async function drain(cluster: Cluster): Promise<string> {
   let isOver = false;
   const watched = watchLeastReady(cluster, () => isOver);
   try {
-    // Pods of the only node cannot move: they are rescheduled there at once, while the drain continues.
+    // Pods of the only node cannot move: evicted pods are scheduled there again at once, while the drain continues.
     if (moreNodes.length === 0) {
       await until('the node to be cordoned', 30_000, async () => (await listNodes(cluster)).length === 0);
       await cluster.kubectl(['uncordon', node]);
@@ -128,7 +128,7 @@ async function drain(cluster: Cluster): Promise<string> {
   return `${onNode.size} pods drained from ${moreNodes.length === 0 ? 'the only node' : `one of ${moreNodes.length + 1} nodes`}`;
 }
 
-/** Minimum of ready pods per component until `isOver`. */
+/** Returns the minimum number of ready pods per component, measured until `isOver` returns true. */
 async function watchLeastReady(cluster: Cluster, isOver: () => boolean): Promise<number> {
   let least = replicas;
   while (!isOver()) {
@@ -140,7 +140,7 @@ async function watchLeastReady(cluster: Cluster, isOver: () => boolean): Promise
   return least;
 }
 
-/** Names of the schedulable nodes; the one with most pods of the release is first. */
+/** Returns the names of the schedulable nodes. The node with most pods of the release is first. */
 async function listNodes(cluster: Cluster): Promise<string[]> {
   const { items } = JSON.parse(await cluster.kubectl(['get', 'nodes', '-o', 'json'])) as { items: Node[] };
   const open = items.filter(

@@ -1,4 +1,4 @@
-/** Tests the profile `evaluation` like a new user: one release that includes all servers. */
+/** Tests the profile `evaluation` as a new user would use it: one release that includes all servers. */
 import { join } from 'node:path';
 import { execInClient } from './client.ts';
 import { type Cluster, mustSucceed, until } from './commands.ts';
@@ -23,7 +23,8 @@ const fullname = `${release}-coherence`;
 const servers = ['nats', 'object-store', 'postgresql'];
 
 /**
- * Client program: logs in as a demo person, then creates a person (`-`) or reads the one with this id. Prints the id.
+ * Client program: logs in as a demo person, then creates a person (argument `-`) or reads the person with the given id.
+ * Prints the id.
  */
 const program = `
 const [id] = process.argv.slice(1);
@@ -99,7 +100,7 @@ function runProgram(cluster: Cluster, id: string): Promise<string> {
   return execInClient(cluster, ['node', '--input-type=module', '--eval', program, id]).then((text) => text.trim());
 }
 
-/** The servers have published credentials and must be reachable only by the release. */
+/** Verifies that only the release can reach its servers, since their credentials are published. */
 async function mustBeClosed(cluster: Cluster): Promise<void> {
   const ports = { nats: 4222, 'object-store': 7070, postgresql: 5432 };
   const targets = Object.entries(ports).map(([name, port]) => [`${fullname}-${name}`, port] as const);

@@ -12,13 +12,13 @@ const tag = 'cluster';
 export const platformImage = { registry: '', repository: 'coherence', tag };
 export const serversImage = { registry: '', repository: 'coherence-servers', tag };
 
-/** Image reference for the nodes. */
+/** Returns the image reference that the nodes use. */
 export function refer(settings: ClusterSettings, image: typeof platformImage): string {
   return `${settings.registry === '' ? '' : `${settings.registry}/`}${image.repository}:${image.tag}`;
 }
 
 /**
- * Builds both images and loads them onto the nodes according to the settings. @throws Error with the output of the
+ * Builds both images and loads them onto the nodes as the settings specify. @throws Error with the output of the
  * command
  */
 export async function provideImages(settings: ClusterSettings, log: (line: string) => void): Promise<void> {

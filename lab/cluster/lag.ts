@@ -21,7 +21,7 @@ const lagThreshold = 2;
 const most = 3;
 const waiting = most * lagThreshold;
 const settleMs = 180_000;
-/** Longer than scaling up takes. */
+/** Seconds of load, longer than scaling up takes. */
 const busySeconds = 60;
 
 export async function checkLag(cluster: Cluster): Promise<string> {
@@ -57,7 +57,7 @@ const scaledBy = (natsMonitoringEndpoint: string): Values => ({
   },
 });
 
-/** Exposes the broker's monitoring port; KEDA reads it from another namespace. */
+/** Exposes the broker's monitoring port, which KEDA reads from another namespace. */
 function describeMonitoring(): object {
   const labels = { 'app.kubernetes.io/instance': 'servers', 'app.kubernetes.io/component': 'nats' };
   return {
@@ -77,7 +77,7 @@ async function hasMost(cluster: Cluster): Promise<boolean> {
   return (await cluster.listPods(selector)).filter(({ ready }) => ready).length === most;
 }
 
-/** Lag as the autoscaler computes it: the maximum over the worker's consumers. */
+/** Returns the lag as the autoscaler computes it: the maximum over the worker's consumers. */
 async function readLag(cluster: Cluster): Promise<number> {
   const { spec } = JSON.parse(
     await cluster.kubectl(['get', 'horizontalpodautoscaler', `keda-hpa-${name}`, '-o', 'json']),
@@ -97,7 +97,8 @@ async function readLag(cluster: Cluster): Promise<number> {
 }
 
 /**
- * Runs in the toolbox: an additional worker that fetches as many messages as the real ones and processes them slowly.
+ * Runs an additional worker in the toolbox pod, which fetches as many messages as the real workers and processes them
+ * slowly.
  */
 async function keepBusy(cluster: Cluster): Promise<void> {
   const program = `

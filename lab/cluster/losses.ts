@@ -26,7 +26,7 @@ interface Loss {
   readonly title: string;
   /** Maximum time from the first to the last failed request. */
   readonly failsForMs: number;
-  /** Causes the loss, and waits for full recovery. */
+  /** Causes the loss, then waits until everything has recovered. */
   lose(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ interface Row {
   readonly acknowledged: string;
 }
 
-/** Direct connections to PostgreSQL, whose two addresses every service has. */
+/** Tests with direct connections to PostgreSQL: every service has the addresses of both servers. */
 export async function checkLosses(cluster: Cluster, known: Known): Promise<string> {
   if (!(await hasCapacity(cluster, {}))) return 'not shown';
   const rows = await loseEach(cluster, known, [
@@ -62,7 +62,7 @@ export async function checkLosses(cluster: Cluster, known: Known): Promise<strin
   return rows;
 }
 
-/** Connections through PgBouncer, which follows the primary's Service. */
+/** Tests with connections through PgBouncer, which follows the Service of the primary. */
 export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise<string> {
   await startPooler(cluster);
   if (
@@ -86,8 +86,8 @@ export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise
 }
 
 /**
- * Scales to two pods of each service with these values. @returns false if the cluster is not required to have the
- * capacity
+ * Scales to two pods of each service with these values. @returns false if the cluster need not have the capacity for
+ * them
  */
 function hasCapacity(cluster: Cluster, values: Values): Promise<boolean> {
   return callUrl(cluster, 'room', async () => {
@@ -146,10 +146,10 @@ async function measure(cluster: Cluster, known: Known, title: string, lose: () =
   };
 }
 
-/** Format in which `test/cluster/steady.js` logs a failed request; status 0 = no answer. */
+/** Matches a failed request in the log of `test/cluster/steady.js`; status 0 = no answer. */
 const statusPattern = /msg="?\w+: (\d+)/;
 
-/** `503`, or the reason why k6 received no answer. */
+/** Returns the status of a failed request, e.g. `503`, or the reason why k6 received no answer. */
 function describeKind(line: string): string {
   const status = statusPattern.exec(line)?.[1];
   return status === undefined || status === '0' ? 'no answer' : status;
@@ -180,12 +180,12 @@ async function losePod(cluster: Cluster, component: string): Promise<void> {
 
 async function loseNats(cluster: Cluster, server: string): Promise<void> {
   await kill(cluster, server);
-  // Ready means that it has every message that the other servers have.
+  // A NATS server becomes ready when it has every message of the other servers.
   await cluster.kubectl(['rollout', 'status', `statefulset/${nats}`, '--timeout=180s']);
   await waitUntilReady(cluster, replicas);
 }
 
-/** Deletes the primary with its data; the replacement pod follows the promoted one. */
+/** Deletes the primary together with its data. Its replacement follows the standby that was promoted. */
 async function losePrimary(cluster: Cluster): Promise<void> {
   await kill(cluster, await findPrimary(cluster));
   await makeSynchronous(cluster, await promoteStandby(cluster));
@@ -204,7 +204,7 @@ async function losePoolers(cluster: Cluster, count: number): Promise<void> {
   await waitUntilReady(cluster, replicas);
 }
 
-/** NATS servers, the leader of the job stream first. */
+/** Returns the NATS servers; the leader of the job stream is first. */
 async function listNats(cluster: Cluster): Promise<{ server: string; leads: boolean }[]> {
   const program = `const answer = await fetch('http://${nats}-0.${nats}-peers:8222/jsz?streams=true');
     const { account_details: accounts } = await answer.json();

@@ -42,7 +42,7 @@ async function test(): Promise<boolean> {
           `FAILED  ${index + 1} ${check.title} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`,
         );
         await showState(cluster);
-        break; // later checks depend on it
+        break; // later checks need the state that this check leaves
       }
     }
   } finally {

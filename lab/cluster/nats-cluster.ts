@@ -14,7 +14,7 @@ export interface ServerObject {
 export const natsServers = 3;
 const clusterPort = 6222;
 
-/** Objects of the profile `evaluation` with a NATS cluster; everything else is unchanged. */
+/** Returns the objects of the profile `evaluation` with a NATS cluster; all other objects are unchanged. */
 export function clusterNats(objects: readonly ServerObject[], fullname: string): object[] {
   const name = `${fullname}-nats`;
   const peers = `${name}-peers`;
@@ -26,7 +26,7 @@ export function clusterNats(objects: readonly ServerObject[], fullname: string):
   const headless = {
     ...service,
     metadata: { ...service?.metadata, name: peers },
-    // Servers must find each other before they are ready.
+    // Publishes addresses of servers that are not ready, since servers must find each other before they become ready.
     spec: {
       ...service?.spec,
       clusterIP: 'None',
@@ -63,7 +63,7 @@ function withServers(set: ServerObject, serviceName: string): object {
   }));
   return {
     ...set,
-    // A single server never becomes ready: it waits for a peer.
+    // Starts all servers in parallel: a single server never becomes ready, because it waits for a peer.
     spec: {
       ...spec,
       serviceName,

@@ -1,4 +1,4 @@
-/** Tests the network policies with connections from pods that they allow and from others. */
+/** Tests the network policies with connections from pods that the policies allow, and from other pods. */
 import { callUrl, type Cluster, until } from './commands.ts';
 import { clientApp, components, modelPort, othersApp, releaseName } from './release.ts';
 
@@ -11,9 +11,9 @@ const others = `pod/${othersApp}`;
 const serverOf = (name: string): string => `servers-coherence-${name}`;
 
 const connections: readonly Connection[] = [
-  [others, `${releaseName}-agents-metrics`, 9090, true], // is in metricsFrom
+  [others, `${releaseName}-agents-metrics`, 9090, true], // `metricsFrom` allows this pod
   ...components.map((name) => [client, `${releaseName}-${name}-metrics`, 9090, false] as const),
-  [client, `${releaseName}-gateway`, 80, true], // is in gatewayFrom
+  [client, `${releaseName}-gateway`, 80, true], // `gatewayFrom` allows this pod
   [deploymentOf('directory'), `${releaseName}-gateway`, 80, false],
   [client, `${releaseName}-media`, 8081, false],
   [deploymentOf('gateway'), `${releaseName}-media`, 8081, true],

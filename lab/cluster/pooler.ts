@@ -19,7 +19,7 @@ export async function startPooler(cluster: Cluster): Promise<void> {
     auth_file: '/etc/pgbouncer/users.txt',
     default_pool_size: 10,
     max_client_conn: 500,
-    // The default delay is fifteen seconds.
+    // Delay in seconds before PgBouncer connects again; the default is fifteen.
     server_login_retry: 1,
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);

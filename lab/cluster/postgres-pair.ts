@@ -1,6 +1,7 @@
 /**
- * Replaces the profile's PostgreSQL server with a pair: the Service points to the primary, each peer has its own name,
- * and commits are acknowledged when both have them. A lost pod loses its data; the new one follows the remaining one.
+ * Replaces the profile's PostgreSQL server with a pair. The Service points to the primary, each server has a separate
+ * name, and a commit is acknowledged when both servers have it. A lost pod loses its data; its replacement follows the
+ * remaining server.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +23,9 @@ interface PodSpec {
   containers: { args?: string[]; env?: object[]; volumeMounts?: object[] }[];
 }
 
-/** Objects of the profile `evaluation` with a pair of PostgreSQL servers; everything else is unchanged. */
+/**
+ * Returns the objects of the profile `evaluation` with a pair of PostgreSQL servers; all other objects are unchanged.
+ */
 export function pairPostgres(objects: readonly ServerObject[], settings: ClusterSettings): ServerObject[] {
   const changed = objects.map((item) => {
     if (item.metadata.name !== name) return item;
@@ -30,7 +33,8 @@ export function pairPostgres(objects: readonly ServerObject[], settings: Cluster
   });
   const service = objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name);
   if (service === undefined) throw new Error(`the profile has no Service ${name}`);
-  // A standby must be resolvable before it is ready: a server whose peer name does not resolve is alone.
+  // The name of a standby must resolve before the standby is ready, because a server whose peer name does not resolve
+  // starts as the only server.
   const spec = { ...service.spec, clusterIP: 'None', publishNotReadyAddresses: true };
   return [...changed, { ...service, metadata: { ...service.metadata, name: peers }, spec }];
 }
@@ -76,7 +80,7 @@ exec node --input-type=module --eval "$FOLLOW"`;
   };
 }
 
-/** Enables synchronous commit once both servers are running. */
+/** Enables synchronous commits after both servers have started. */
 export async function makeSynchronous(cluster: Cluster, primary: string): Promise<void> {
   await cluster.kubectl(['rollout', 'status', `statefulset/${name}`, '--timeout=180s']);
   await execIn(
@@ -86,7 +90,7 @@ export async function makeSynchronous(cluster: Cluster, primary: string): Promis
   );
 }
 
-/** Pod that the Service points to. */
+/** Returns the name of the pod to which the Service points. */
 export async function findPrimary(cluster: Cluster): Promise<string> {
   const { spec } = JSON.parse(await cluster.kubectl(['get', 'service', name, '-o', 'json'])) as {
     spec: { selector: Record<string, string> };
@@ -95,7 +99,8 @@ export async function findPrimary(cluster: Cluster): Promise<string> {
 }
 
 /**
- * Promotes the standby like an operator after the loss of the primary, and points the Service to it. @returns its pod
+ * Promotes the standby as an operator does after the loss of the primary, and points the Service to it. @returns the
+ * pod of the promoted server
  */
 export async function promoteStandby(cluster: Cluster): Promise<string> {
   const standby = (await findPrimary(cluster)) === postgresPods[0] ? postgresPods[1] : postgresPods[0];

@@ -1,4 +1,4 @@
-/** Invalid values, with parts of the expected error message. */
+/** Lists invalid values, with texts that the error message must contain. */
 import type { Values } from './release.ts';
 
 export const refusals: readonly { values: Values; message: string }[] = [

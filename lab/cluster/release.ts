@@ -1,4 +1,4 @@
-/** The release under test: locations of its servers, values, and helm commands. */
+/** Describes the release under test: addresses of its servers, values, and helm commands. */
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { generateActorKeys } from '#libs/actor';
@@ -21,7 +21,7 @@ export const components = [
   'transcripts',
 ] as const;
 export const releaseSelector = `app.kubernetes.io/instance=${releaseName}`;
-/** Pods of the platform, without job pods. */
+/** Selects the pods of the platform, without pods of Jobs. */
 export const platformSelector = `${releaseSelector},app.kubernetes.io/component in (${components.join(',')})`;
 export const gatewayUrl = `http://${releaseName}-gateway`;
 export const password = 'password-of-the-cluster-test';
@@ -32,10 +32,13 @@ export const loginSecret = 'login-key-of-the-cluster-test';
 const actorKeys = generateActorKeys();
 export const bookingSecret = 'cluster-test-booking-secret';
 export const providerToken = 'cluster-test-provider';
-/** Ports of third-party servers, simulated by the demo. */
+/** Ports of third-party servers, which the demo simulates. */
 export const providerPort = 8790;
 export const modelPort = 8791;
-/** Maps ports of the demo pod's address to its loopback, where the demo listens. */
+/**
+ * Port on the demo pod's loopback address, where the demo listens → port on the pod's address, which is forwarded to
+ * it.
+ */
 export const outerPorts = { [providerPort]: 18_790, [modelPort]: 18_791 };
 /** `app` labels of the pods outside the release: clients and simulated third-party servers. */
 export const clientApp = 'client';
@@ -51,8 +54,8 @@ export const owners = ['agents', 'conversations', 'directory', 'events', 'media'
 const readyTimeoutMs = 300_000;
 
 /**
- * The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is used by the upgrade that must
- * fail.
+ * Returns the Secret that a platform team would create: an address for each component, and tokens. `DATABASE_URL_WRONG`
+ * is used by the upgrade that must fail.
  */
 export function describeSecrets(): object[] {
   const straight = (user: string, word = password): string =>
@@ -96,7 +99,7 @@ export function describeSecrets(): object[] {
 const keyOf = (owner: string): string => `DATABASE_URL_${owner.toUpperCase()}`;
 const pooledKeyOf = (owner: string): string => `${keyOf(owner)}_POOLED`;
 
-/** `secrets.keys` values that point the services to the pooler. */
+/** Returns values of `secrets.keys` that make the services connect to the pooler. */
 export const listPooledKeys = (): Record<string, string> =>
   Object.fromEntries(owners.map((owner) => [keyOf(owner), pooledKeyOf(owner)]));
 
@@ -106,7 +109,7 @@ export const chosenUser = { runAsUser: 123_456, runAsGroup: 0 };
 /** Resources per component, small enough for two releases on any node. */
 export const small = { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '768Mi' } };
 
-/** Values with one replica of everything. */
+/** Returns values with one replica of everything. */
 export function describeValues(settings: ClusterSettings): Values {
   return {
     global: { imageRegistry: settings.registry },
@@ -137,7 +140,7 @@ export function describeValues(settings: ClusterSettings): Values {
   };
 }
 
-/** All network peers of the release. */
+/** Returns all network peers of the release. */
 function describePeers(): Values {
   const app = (name: string): object => ({ podSelector: { matchLabels: { app: name } } });
   const server = (name: string): object => ({ podSelector: { matchLabels: { 'app.kubernetes.io/component': name } } });
@@ -153,19 +156,19 @@ function describePeers(): Values {
   };
 }
 
-/** Denies all traffic that the release's policies do not allow, as platform teams do. */
+/** Returns a network policy that denies all traffic except what the release's policies allow, as platform teams do. */
 export function describeClosedNamespace(): object {
   const podSelector = { matchLabels: { 'app.kubernetes.io/instance': releaseName } };
   const spec = { podSelector, policyTypes: ['Ingress', 'Egress'] };
   return { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'closed' }, spec };
 }
 
-/** Forwards a port of the pod to its loopback, where the demo listens. */
+/** Returns a container that forwards a loopback port of the release's pod to the simulated server of the demo's pod. */
 function describeForwarder(settings: ClusterSettings, name: string, port: number): object {
   return forwarder(settings, `played-${name}`, `127.0.0.1:${port}`, `${othersApp}:${port}`);
 }
 
-/** A container that forwards TCP connections. */
+/** Returns a container that forwards TCP connections. */
 export function forwarder(settings: ClusterSettings, name: string, from: string, to: string): object {
   const [host, port] = from.split(':');
   const [toHost, toPort] = to.split(':');
@@ -189,7 +192,7 @@ export const containerSecurity = {
   capabilities: { drop: ['ALL'] },
 };
 
-/** Runs `helm install` or `upgrade`; `values` override those of the test. */
+/** Runs `helm install` or `helm upgrade`; `values` override the values of the test. */
 export function applyRelease(
   cluster: Cluster,
   action: 'install' | 'upgrade',
@@ -230,7 +233,7 @@ export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<vo
   });
 }
 
-/** Waits until terminating pods are gone and their last requests have ended. */
+/** Waits until terminating pods are removed and their last requests have ended. */
 export async function waitUntilRemoved(cluster: Cluster, replicas: number): Promise<void> {
   await until('the old pods to be gone', 120_000, async () => {
     const names = await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', 'name']);
@@ -238,7 +241,7 @@ export async function waitUntilRemoved(cluster: Cluster, replicas: number): Prom
   });
 }
 
-/** Names of a release's existing objects, without finished Jobs, which are removed automatically. */
+/** Returns the names of a release's objects, without finished Jobs, which are removed automatically. */
 export async function listObjects(cluster: Cluster, release: string): Promise<string[]> {
   const kinds = 'all,configmaps,secrets,serviceaccounts,networkpolicies,poddisruptionbudgets,persistentvolumeclaims';
   const names = await cluster.kubectl([
@@ -262,7 +265,7 @@ export const evaluationSecrets: Values = {
   secrets: { values: { ACTOR_SIGNING_KEY: actorKeys.signingKey, ACTOR_PUBLIC_KEY: actorKeys.publicKey } },
 };
 
-/** Uses the programs of the servers' image instead of public images; values under `evaluation`. */
+/** Returns values below `evaluation` that replace public images with the servers' image. */
 export function describeServerImages(): Values {
   const own = (command: string) => ({ image: serversImage, command: [command] });
   return { postgresql: own('start-postgresql'), nats: own('nats-server'), objectStore: own('versitygw') };

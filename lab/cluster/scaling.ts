@@ -68,7 +68,8 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
 }
 
 /**
- * See UPGRADING.md, "Switching autoscaling on": another field owner retains the number of pods when helm releases it.
+ * Makes another field manager own `replicas`, so that the number of pods does not change when helm releases the field.
+ * See UPGRADING.md, "Switching autoscaling on".
  */
 async function handOver(cluster: Cluster): Promise<void> {
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec: { replicas: before } };
@@ -77,7 +78,7 @@ async function handOver(cluster: Cluster): Promise<void> {
   });
 }
 
-/** @throws Error if the upgrade stopped a pod of the gateway */
+/** Runs an upgrade. @throws Error if the upgrade stopped a pod of the gateway */
 async function retainsPods(cluster: Cluster, upgrade: () => ReturnType<typeof applyRelease>): Promise<void> {
   const uids = await listReady(cluster);
   await mustSucceed(upgrade());
@@ -87,7 +88,7 @@ async function retainsPods(cluster: Cluster, upgrade: () => ReturnType<typeof ap
     throw new Error(`helm upgrade stopped ${removed.length} of ${uids.length} pods of the gateway`);
 }
 
-/** Uids of the gateway's ready pods that are not terminating. */
+/** Returns the uids of the gateway's ready pods that are not terminating. */
 async function listReady(cluster: Cluster): Promise<string[]> {
   return (await cluster.listPods(gatewaySelector)).filter(({ ready }) => ready).map(({ uid }) => uid);
 }

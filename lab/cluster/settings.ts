@@ -2,21 +2,21 @@ import { capabilities, type Capability } from './capabilities.ts';
 
 /** Cluster access, from the environment; docs/kubernetes.md lists the values for kind, k3d and a plain cluster. */
 export interface ClusterSettings {
-  /** Command prefix for kubectl. */
+  /** Program and arguments that run kubectl. */
   readonly kubectl: readonly string[];
-  /** Command prefix for helm; empty: helm of the tool cache. */
+  /** Program and arguments that run helm; if empty, helm of the tool cache is used. */
   readonly helm: readonly string[];
   /**
-   * Shell command that builds `$DIR` (its Dockerfile) as `$NAME` and loads it onto the nodes; empty: the images already
-   * exist.
+   * Shell command that builds the image `$NAME` from the Dockerfile in `$DIR` and loads it onto the nodes. If empty,
+   * the images must already exist.
    */
   readonly imageCommand: string;
   /** Registry from which the nodes pull the images, e.g. `registry.example.org`; empty: none. */
   readonly registry: string;
   readonly namespace: string;
-  /** Base of the images, passed to the image command as `$BASE_IMAGE`; empty: that of the Dockerfile. */
+  /** Base image, passed to the image command as `$BASE_IMAGE`; if empty, the Dockerfile's base image is used. */
   readonly baseImage: string;
-  /** Whether the namespace is retained for inspection. */
+  /** True to keep the namespace for inspection. */
   readonly keep: boolean;
   /** Requests per second during upgrades and scaling. */
   readonly rate: number;

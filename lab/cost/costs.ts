@@ -1,6 +1,6 @@
-/** Cost of operations per part, as measured by `npm run bench:cost`. */
+/** Cost of operations for each component of a platform, as measured by `npm run bench:cost`. */
 
-/** Parts of a platform that do work; each may have several processes. */
+/** Components of a platform that do work. A component can have several processes. */
 export const parts = [
   'gateway',
   'conversations',
@@ -15,7 +15,7 @@ export const parts = [
 ] as const;
 export type Part = (typeof parts)[number];
 
-/** Cost of one request. */
+/** Cost of one request in one component. */
 export interface PartCost {
   /** Milliseconds of processor time. */
   readonly cpuMs: number;
@@ -32,23 +32,23 @@ export interface OperationCost {
   readonly connectionMs: number;
   /** Disk syncs of PostgreSQL; a group commit counts as one. */
   readonly databaseSyncs: number;
-  /** Durable messages, each of which NATS writes to disk before it confirms. */
+  /** Number of durable messages. NATS writes each of them to disk before it confirms. */
   readonly messages: number;
 }
 
 export interface MeasuredCosts {
   /** Readable description of the machine. */
   readonly machine: string;
-  /** Sequential synced writes per second of the disk. */
+  /** Number of synced writes per second that the disk performs in sequence. */
   readonly syncsPerSecond: number;
-  /** MB (PSS) of the busy processes. */
+  /** Memory in MB (PSS) of the processes under load. */
   readonly megabytes: Readonly<Record<Part, number>>;
   readonly operations: readonly OperationCost[];
 }
 
 const kilo = 1_000;
 
-/** Tables of docs/scaling.md, in Markdown. */
+/** Returns the tables of docs/scaling.md as Markdown. */
 export function renderCosts({ operations, megabytes }: MeasuredCosts): string {
   const services = parts.filter((part) => !['gateway', 'postgresql', 'nats', 'store'].includes(part));
   const groups: readonly (readonly [string, readonly Part[]])[] = [

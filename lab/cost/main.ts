@@ -1,7 +1,8 @@
 /**
- * `npm run bench:cost`: measures the cost of each kind of request per part (processor, memory, connections, syncs,
- * bytes), and prints it as the tables of docs/scaling.md. --seconds N per kind (default 4) --only TEXT only kinds whose
- * name contains TEXT
+ * `npm run bench:cost`: measures the cost of each kind of request per component (processor, memory, connections, syncs,
+ * bytes), and prints the tables of docs/scaling.md.
+ * - `--seconds N`: length of the measurement per kind of request (4)
+ * - `--only TEXT`: only kinds of requests whose name contains TEXT
  */
 import { parseArgs } from 'node:util';
 import { renderCosts } from './costs.ts';

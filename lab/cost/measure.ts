@@ -13,16 +13,16 @@ import { type MeasuredCosts, type OperationCost, type Part, parts } from './cost
 import { type Counted, nothing, readCounted } from './processes.ts';
 import { listRequests } from './requests.ts';
 
-/** Process name of `npm start` → part. */
+/** Process name of `npm start` → component. */
 const partOf: Readonly<Record<string, Part>> = { 'api-gateway': 'gateway', PostgreSQL: 'postgresql', NATS: 'nats' };
 const streamNames = Object.keys(streams);
 const connections = 8;
 const warmUpSeconds = 2;
-/** Time for work after the answer: jobs, write-ahead logs. */
+/** Delay after the requests for work that follows an answer, such as jobs and writing logs. */
 const settleMs = 1_500;
 /**
- * Duration of the measurement of background work, which is subtracted from the cost of requests; before it, recently
- * used code is still being compiled.
+ * Duration of the measurement of background work, which is subtracted from the cost of requests. It starts after an
+ * idle phase, since recently used code is still being compiled.
  */
 const idleMs = 5_000;
 const restMs = 10_000;
@@ -44,7 +44,7 @@ export function measure(
     const meter = await openMeter(platform);
     try {
       const idle = await measureIdle(meter, log);
-      // Operations that leave work behind run first, so that it is finished when costs are measured.
+      // Kinds of requests that leave work behind run first, so that this work is finished when costs are measured.
       log('everything once, to warm up');
       for (const [, makeRequest] of requests.toReversed()) await play(makeRequest, warmUpSeconds);
       const operations: OperationCost[] = [];
@@ -91,16 +91,16 @@ interface Reading {
 
 interface Meter {
   read(): Promise<Reading>;
-  /** PostgreSQL connections currently in use. */
+  /** Returns the number of PostgreSQL connections in use. */
   countBusy(): Promise<number>;
   close(): Promise<void>;
 }
 
 async function openMeter({ settings, processes }: DemoPlatform): Promise<Meter> {
   const database = new pg.Client({ connectionString: settings['DATABASE_URL'], application_name: 'cost' });
-  database.on('error', () => {}); // its statements report their own errors
+  database.on('error', () => {}); // statements that fail report their errors themselves
   await database.connect();
-  // User of the admin CLI, which can read the streams by name.
+  // Connects as the user of the admin CLI, which can read the streams by name.
   const { host, username, password } = new URL(settings['NATS_URL'] ?? '');
   const nats = await connect({ servers: host, user: username, pass: password, name: 'cli', inboxPrefix: '_INBOX.cli' });
   const manager = await jetstreamManager(nats, { checkAPI: false });
@@ -135,7 +135,7 @@ async function openMeter({ settings, processes }: DemoPlatform): Promise<Meter> 
   };
 }
 
-/** `scale` × (after − before − background work), at least zero. */
+/** Returns `scale` × (after − before − background work), at least zero. */
 function differ(
   after: Reading,
   before: Reading,
@@ -154,7 +154,7 @@ function differ(
   };
 }
 
-/** `idle` = background work per second. */
+/** @param idle background work per second */
 async function measureOne(
   meter: Meter,
   { idle, seconds, load }: { idle: Reading; seconds: number; load: (seconds: number) => Promise<number> },
@@ -179,11 +179,11 @@ async function measureOne(
   const passed = (performance.now() - beganAt) / 1_000;
   const { counted, databaseSyncs, messages } = differ(after, before, (of) => of(idle) * passed, 1 / requests);
   const busy = samples.reduce((sum, count) => sum + count, 0) / samples.length;
-  // Little's law: connections in use = requests per second × seconds for which each uses one.
+  // Little's law: connections in use = requests per second × seconds during which each request uses a connection.
   return { parts: counted, connectionMs: (busy * seconds * 1_000) / requests, databaseSyncs, messages };
 }
 
-/** Writes and syncs a block of 8 KB repeatedly in a file in this folder. */
+/** Returns the number of synced writes per second, measured with blocks of 8 KB in a file in this folder. */
 function measureSyncs(): number {
   const dir = mkdtempSync(join(process.cwd(), '.data', 'syncs-'));
   const file = openSync(join(dir, 'block'), 'w');

@@ -1,4 +1,4 @@
-/** Kernel counters of processes and their children; Linux only. */
+/** Reads the kernel's counters of processes and their children. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { RecordedProcess } from '../../tools/start/start-lock.ts';
 
@@ -6,25 +6,25 @@ export interface Counted {
   /** Milliseconds of processor time. */
   readonly cpuMs: number;
   /**
-   * Bytes read and written by system calls: files and connections (Linux does not count those of PostgreSQL's
-   * connections).
+   * Bytes read and written by system calls on files and connections. Linux does not count the bytes of PostgreSQL's
+   * connections.
    */
   readonly bytes: number;
   /** Bytes written to disks. */
   readonly diskBytes: number;
 }
 
-/** Clock tick of the kernel's counters. */
+/** Length of one clock tick, the unit of the kernel's time counters, in ms. */
 const tickMs = 10;
 
-/** Counters by recorded name. */
+/** Returns the counters by recorded process name. */
 export function readCounted(processes: readonly Pick<RecordedProcess, 'name' | 'identity'>[]): Map<string, Counted> {
   const all = new Map<number, Counted & { parent: number }>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      // Own time plus that of exited children (proc(5): fields 14 to 17).
+      // The time of the process and of its exited children (proc(5): fields 14 to 17).
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
       const io = readFileSync(`/proc/${pid}/io`, 'utf8');
       const counter = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(io)?.[1] ?? 0);
@@ -35,7 +35,7 @@ export function readCounted(processes: readonly Pick<RecordedProcess, 'name' | '
         diskBytes: counter('write_bytes'),
       });
     } catch {
-      // The process has exited.
+      // The process has exited, so it has no counters.
     }
   }
   const together = (pid: number): Counted =>

@@ -1,10 +1,13 @@
-/** Kinds of requests whose cost is measured. */
+/** Lists the kinds of requests whose cost is measured. */
 import { randomUUID } from 'node:crypto';
 import { demoValues } from '#libs/config';
 import type { DemoPlatform } from '../bench/demo-platform.ts';
 import type { Request } from '../bench/load.ts';
 
-/** Alternates between several conversations: writers of one conversation wait for each other and for the disk. */
+/**
+ * Number of conversations that are changed in turn, since writers of one conversation would wait for each other and for
+ * the disk.
+ */
 const changedCount = 37;
 const changedFrom = Date.UTC(2033, 0, 1);
 
@@ -20,14 +23,14 @@ interface Callers {
   readonly gate: Record<string, string>;
   readonly shared: Record<string, string>;
   readonly user: Record<string, string>;
-  /** Can create people. */
+  /** Headers of an account that can create people. */
   readonly editor: Record<string, string>;
   readonly key: Record<string, string>;
-  /** Id of the user's person. */
+  /** Id of the person to which the user's account belongs. */
   readonly personId: string;
 }
 
-/** Requests by name; they use the demo's people, conversation and agent. */
+/** Returns the requests by name. They use the people, the conversation and the agent of the demo. */
 export async function listRequests(
   baseUrl: string,
   settings: DemoPlatform['settings'],
@@ -71,7 +74,7 @@ async function logAllIn(baseUrl: string, settings: DemoPlatform['settings']): Pr
   };
 }
 
-/** Conversation created by the demo, found with `find` by person, journey and time. */
+/** Returns the conversation that the demo created, and a query `find` that finds it by person, journey and time. */
 async function findConversation(baseUrl: string, { personId, user }: Callers): Promise<{ path: string; find: string }> {
   const answer = await fetch(`${baseUrl}/api/coherence/conversations/search?person_id=${personId}`, { headers: user });
   const [found] = (await answer.json()) as { id: number; start: string }[];
@@ -82,7 +85,7 @@ async function findConversation(baseUrl: string, { personId, user }: Callers): P
 const findPath = (personId: string, time: string): string =>
   `/api/coherence/conversations?${new URLSearchParams({ person_id: personId, journey: 'open-circle', time }).toString()}`;
 
-/** Paths of the conversations to change. */
+/** Creates the conversations that are changed, and returns their paths. */
 async function makeConversations(baseUrl: string, { personId, shared }: Callers): Promise<string[]> {
   const paths: string[] = [];
   for (let count = 0; count < changedCount; count += 1) {
@@ -139,7 +142,7 @@ function describeRequests(
       body: upload,
     }),
     'read 100 events': get('/api/v1/events?limit=100', user),
-    // Runs before requests that leave jobs behind, which would be counted here.
+    // Measured before the requests that leave jobs behind, since those jobs would be counted here.
     'log in': () => logIn(callers, 'ada@example.org'),
     'take a webhook': () => ({
       method: 'POST',

@@ -4,20 +4,20 @@ import { fillVariables, readDashboards, toLines } from './dashboard.ts';
 const range = { fromSeconds: 100, toSeconds: 120, stepSeconds: 10 };
 
 describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
-  it.each(readDashboards())('$name defines every variable that its panels use', (dashboard) => {
+  it.each(readDashboards())('defines every variable that the panels of $name use', (dashboard) => {
     for (const { targets = [] } of dashboard.panels) {
       for (const { expr } of targets) expect(fillVariables(expr, dashboard, '30s')).not.toContain('$');
     }
   });
 
-  it('rejects an undefined variable', () => {
+  it('rejects a panel with an undefined variable', () => {
     for (const dashboard of readDashboards())
       expect(() => fillVariables('up{pod=~"$pod"}', dashboard, '30s')).toThrow('$pod must be a variable');
   });
 });
 
 describe('toLines', () => {
-  it('labels a line by its series and leaves gaps for missing values', () => {
+  it('labels a line by its series, with gaps for missing values', () => {
     const series = [
       { metric: { service: 'media', outcome: '200' }, values: [[100, '1.5'] as const, [120, '2'] as const] },
     ];

@@ -1,4 +1,7 @@
-/** Reads the chart's dashboards like Grafana: their panels, and what each panel shows from Prometheus' samples. */
+/**
+ * Reads the chart's dashboards like Grafana: their panels, and the lines that each panel draws from Prometheus'
+ * samples.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,7 +23,7 @@ export interface Panel {
 }
 
 export interface Dashboard {
-  /** File name without extension. */
+  /** Name of the dashboard's file without the extension. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -28,7 +31,7 @@ export interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly allValue?: string }[] };
 }
 
-/** One line of a panel; `values` correspond to the times of the range, null = no value. */
+/** One line of a panel. `values` has one value for each time of the range; null = no value. */
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
@@ -40,7 +43,7 @@ export interface Range {
   readonly stepSeconds: number;
 }
 
-/** Series of a Prometheus range query. */
+/** One series of the result of a Prometheus range query. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly values: readonly (readonly [seconds: number, value: string])[];
@@ -72,7 +75,7 @@ export function fillVariables(expr: string, { name, templating }: Dashboard, rat
 }
 
 /**
- * @returns the lines with at least one value, named by the legend
+ * @returns the lines that have at least one value, with the names that the legend defines
  * @throws Error if the legend uses a label that a series does not have
  */
 export function toLines(series: readonly Series[], legendFormat: string, range: Range): Line[] {
@@ -84,7 +87,7 @@ export function toLines(series: readonly Series[], legendFormat: string, range: 
       const value = Number(text);
       if (Number.isFinite(value)) line[Math.round((seconds - fromSeconds) / stepSeconds)] = value;
     }
-    if (line.every((value) => value === null)) return []; // e.g. a quantile of an empty series
+    if (line.every((value) => value === null)) return []; // a line can have no value at all, e.g. a quantile of an empty series
     return [{ name: nameLine(legendFormat, metric), values: line }];
   });
 }

@@ -27,7 +27,7 @@ import { type DrawnPanel, drawPictures, type Picture } from './picture.ts';
 import { type Prometheus, scrapeSeconds, startPrometheus } from './prometheus.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** Grafana's `$__rate_interval` is at least four scrapes. */
+/** Value of Grafana's `$__rate_interval`, which is at least four scrape intervals. */
 const rateInterval = `${6 * scrapeSeconds}s`;
 /** Delay between two demo conversations. */
 const pauseMs = 20_000;
@@ -63,7 +63,7 @@ async function run(minutes: number): Promise<void> {
   }
 }
 
-/** Runs the average load, and demo conversations in sequence. */
+/** Runs the average load, and one demo conversation after the other. */
 async function playLoad(minutes: number, variables: NodeJS.ProcessEnv): Promise<Ended> {
   log(`playing the average load for ${minutes} minutes`);
   const load = runNode(['lab/load/main.ts', 'average'], {
@@ -78,7 +78,7 @@ async function playLoad(minutes: number, variables: NodeJS.ProcessEnv): Promise<
     if (demo.code !== 0) throw new Error(`The demo has failed:\n${demo.output}`);
     end = await Promise.race([load, sleep(pauseMs, undefined)]);
   }
-  if (end.code !== 0) log(end.output); // a slow machine exceeds thresholds, but its panels still have data
+  if (end.code !== 0) log(end.output); // on a slow machine the load exceeds its thresholds, but the panels still have data
   return end;
 }
 

@@ -23,7 +23,7 @@ export interface DrawnPanel extends Pick<Panel, 'type' | 'title' | 'gridPos'> {
   /** Opacity in percent of the area under a line. */
   readonly fill: number;
   readonly lines: readonly Line[];
-  /** Shown if there are no lines. */
+  /** Text that is shown if the panel has no lines. */
   readonly noValue: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Prometheus that scrapes the platform of `npm start` with the settings of the chart's ServiceMonitor, and evaluates
- * the chart's alerts.
+ * Runs a Prometheus that scrapes the platform of `npm start` with the settings of the chart's ServiceMonitor, and
+ * evaluates the chart's alerts.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { type ServerProcess, startServerProcess } from '../../libs/servers/serve
 import type { Range, Series } from './dashboard.ts';
 
 export interface Prometheus extends ServerProcess {
-  /** @throws Error with Prometheus' message for an invalid expression */
+  /** Returns the series of an expression. @throws Error with Prometheus' message for an invalid expression */
   queryRange(expr: string, range: Range): Promise<Series[]>;
-  /** Firing alerts. @throws Error if a rule could not be evaluated */
+  /** Returns the names of firing alerts. @throws Error if a rule could not be evaluated */
   listFiring(): Promise<string[]>;
 }
 
@@ -21,7 +21,7 @@ const filesDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'cohere
 const alertsFile = join(filesDir, 'alerts.yaml');
 const platformFile = join(filesDir, 'platform.json');
 
-/** The chart's alerts as Prometheus rules, for one installation per namespace, rendered like the chart does. */
+/** Returns the chart's alerts as Prometheus rules, rendered as the chart does, for one installation per namespace. */
 export function describeRules(namespaces: readonly string[]): string {
   const alerts = parse(readFileSync(alertsFile, 'utf8')) as { expr: string; runbook: string; instant?: string }[];
   const components = Object.keys((JSON.parse(readFileSync(platformFile, 'utf8')) as { components: object }).components);

@@ -1,7 +1,7 @@
 /**
  * `node lab/load/compare.ts BEFORE.json AFTER.json [--tolerance 0.2]`: prints the comparison of two summaries as
- * Markdown. Exit status 1 if the second is worse, 2 if they cannot be compared. `compare.ts RUN.json --phases
- * first,second` compares two phases of one run.
+ * Markdown. Exits with 1 if the second summary is worse, and with 2 if they cannot be compared. `compare.ts RUN.json
+ * --phases first,second` compares two phases of one run.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

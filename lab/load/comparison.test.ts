@@ -18,7 +18,7 @@ const summary = (changes: Partial<LoadSummary> = {}): LoadSummary => ({
 const search = (p50: number, p95: number) => ({ ...summary().operations, search: { count: 100, p50, p95, p99: 200 } });
 
 describe('compareSummaries (rules/operations#load)', () => {
-  it('reports nothing for two similar runs', () => {
+  it('reports no differences for two similar runs', () => {
     const { worse, markdown } = compareSummaries(summary(), summary({ release: '1.1.0' }), 0.2);
     expect(worse).toEqual([]);
     expect(markdown).toContain('# average: 1.0.0 → 1.1.0');
@@ -26,7 +26,7 @@ describe('compareSummaries (rules/operations#load)', () => {
     expect(markdown).toContain('Nothing is worse.');
   });
 
-  it('reports operations that got slower or faster than the tolerance', () => {
+  it('reports operations that became slower or faster by more than the tolerance', () => {
     const slower = compareSummaries(summary(), summary({ operations: search(20, 75) }), 0.2);
     expect(slower.worse).toEqual(['search']);
     expect(slower.markdown).toContain('| search | 20 | 20 | 0 % | 60 | 75 | +25 % | slower |');
@@ -37,11 +37,11 @@ describe('compareSummaries (rules/operations#load)', () => {
   it.each([
     ['within the tolerance', search(23, 71)],
     ['by less than 5 ms', { ...search(20, 60), upload: { count: 10, p50: 100, p95: 204, p99: 210 } }],
-  ])('tolerates operations that got slower %s', (_title, operations) => {
+  ])('tolerates operations that became slower %s', (_title, operations) => {
     expect(compareSummaries(summary(), summary({ operations }), 0.2).worse).toEqual([]);
   });
 
-  it('reports more failed requests, crossed thresholds and missing operations as worse', () => {
+  it('reports more failed requests, exceeded thresholds and missing operations as regressions', () => {
     const { search: kept } = summary().operations;
     const after = summary({
       failed_share: 0.001,
@@ -72,7 +72,7 @@ describe('selectPhase (rules/operations#load)', () => {
     operations: { 'search (first)': times, 'search (second)': { ...times, p95: 90 } },
   });
 
-  it('allows comparing the halves of one run', () => {
+  it('selects one half of a run for comparison', () => {
     const { worse, markdown } = compareSummaries(selectPhase(soak, 'first'), selectPhase(soak, 'second'), 0.2);
     expect(worse).toEqual(['search', 'failed requests']);
     expect(markdown).toContain('# soak: first → second');

@@ -1,8 +1,9 @@
 /**
- * Compares two summaries of one suite: which operations became slower by more than the usual variation between runs.
+ * Compares two summaries of one suite, and reports the operations that became slower by more than the usual variation
+ * between runs.
  */
 
-/** Format written by test/load/summary.js. */
+/** Summary in the format that test/load/summary.js writes. */
 export interface LoadSummary {
   readonly format: number;
   readonly suite: string;
@@ -23,11 +24,11 @@ interface Times {
 
 export interface Comparison {
   readonly markdown: string;
-  /** What became worse in the second: operations, or `failed requests`. */
+  /** Names of what is worse in the second summary: operations, or `failed requests`. */
   readonly worse: readonly string[];
 }
 
-/** Milliseconds below which any difference is noise. */
+/** Differences below this many milliseconds are regarded as noise. */
 const noiseMs = 5;
 
 /**

@@ -57,14 +57,14 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Name of the run in the summary, unless RELEASE is set. */
+/** Returns the name of the run in the summary, used unless RELEASE is set. */
 function readVersion(): string {
   return (JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** Settings of the platform running with this data folder. */
+/** Returns the settings of the platform that runs with this data folder; returns undefined if none runs. */
 function readRunning(dataDir: string): Settings | undefined {
   const settings = readSettings({}, join(dataDir, 'environment.json'));
   return settings['API_TOKEN'] === undefined ? undefined : settings;
@@ -77,7 +77,7 @@ async function playModel(settings: Settings): Promise<LlmServer | undefined> {
   try {
     return await startLlm({ port: Number(port), apiKey: apiKey ?? '' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined; // a demo already runs one
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined; // the port is used by the simulated model of a running demo
     throw error;
   }
 }

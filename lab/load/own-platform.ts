@@ -6,21 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort, withOwnPorts } from '../../libs/servers/ports.ts';
 
 export interface OwnPlatform {
-  /** COHERENCE_DATA_DIR of the run. */
+  /** Value of COHERENCE_DATA_DIR for the run. */
   readonly dataDir: string;
   stop(): Promise<void>;
 }
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const startTimeoutMs = 300_000;
-/** Longer than the services take to stop. */
+/** Maximum time to stop, which is longer than the services need. */
 const stopTimeoutMs = 60_000;
-/** Variables that would make it use external servers. */
+/** Variables that would make the platform use external servers. */
 const foreign = /^(DATABASE_URL|NATS_URL|S3_ENDPOINT)/;
 
 /**
- * Resolves when the platform is ready.
- * @param variables environment of the run, e.g. the simulated language model
+ * Starts a platform and resolves when it is ready.
+ * @param variables environment of the run, e.g. of the simulated language model
  * @throws Error with the output of `npm start`
  */
 export async function startOwnPlatform(variables: Readonly<Record<string, string>> = {}): Promise<OwnPlatform> {
@@ -30,7 +30,7 @@ export async function startOwnPlatform(variables: Readonly<Record<string, string
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
   const child = spawn(process.execPath, [join('tools', 'start', 'main.ts')], {
     cwd: repoDir,
-    // All visitors share one IP address and one agent.
+    // Disables the chat limits, since all visitors share one IP address and one agent.
     env: {
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',

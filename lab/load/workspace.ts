@@ -1,25 +1,31 @@
 /** Test data of a load run: people with accounts, a journey and an agent, distinguished from other data by a prefix. */
 import { randomBytes } from 'node:crypto';
 
-/** Read by test/load/settings.js. */
+/** Input of test/load/settings.js. */
 export interface Seed {
   readonly prefix: string;
   readonly journey: string;
   readonly agent: string;
   readonly webhookSecret: string;
-  /** Number of the first update. A seed serves one run only, since repeated updates and bookings are processed once. */
+  /**
+   * Number of the first update that the run sends. A seed is valid for one run only, since repeated updates and
+   * bookings are not processed again.
+   */
   readonly firstUpdate: number;
   readonly people: readonly { readonly id: number; readonly email: string; readonly password: string }[];
 }
 
-/** Logins are limited to 10 per minute and address by default; every run logs in each of these people. */
+/**
+ * Number of people. Every run logs in each of them once, and by default logins are limited to 10 per minute and IP
+ * address.
+ */
 const peopleCount = 8;
 
 export function newPrefix(): string {
   return `load-${randomBytes(4).toString('hex')}`;
 }
 
-/** Document for `workspace apply`. */
+/** Returns the document for `workspace apply`. */
 export function describeWorkspace(prefix: string): Record<string, unknown> {
   const keys = Array.from({ length: peopleCount }, (_, index) => `${prefix}-${index + 1}`);
   return {
@@ -69,7 +75,9 @@ export function describeWorkspace(prefix: string): Record<string, unknown> {
   };
 }
 
-/** @param ids the `ids` printed by `workspace apply --json`. @throws Error if a person is missing */
+/**
+ * Returns the seed. @param ids the `ids` that `workspace apply --json` printed. @throws Error if a person is missing
+ */
 export function describeSeed(prefix: string, ids: Readonly<Record<string, Readonly<Record<string, number>>>>): Seed {
   const people = Array.from({ length: peopleCount }, (_, index) => {
     const key = `${prefix}-${index + 1}`;

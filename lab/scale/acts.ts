@@ -13,7 +13,7 @@ export interface DoneAct {
   readonly seconds: number;
 }
 
-/** @throws Error on the first answer that is not 2xx */
+/** Runs and measures each action. @throws Error on the first answer that is not 2xx */
 export async function measureActs(
   baseUrl: string,
   token: string,

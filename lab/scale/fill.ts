@@ -5,21 +5,21 @@
 import { createLogger } from '#libs/logger';
 import { createDatabase, type Tx } from '#libs/orm';
 
-/** Content for an empty database. */
+/** Rows for an empty database. */
 export interface Seed {
   /** Large tables; their indexes are created after the rows. */
   readonly tables: readonly string[];
-  /** Tables whose next id is set from the rows. */
+  /** Tables whose identity sequence is advanced beyond the ids of the rows. */
   readonly identities: readonly string[];
   readonly steps: readonly { readonly what: string; readonly sql: string }[];
 }
 
-/** A database with a row in one of these is considered filled. */
+/** A database is regarded as filled if one of these tables has a row. */
 const emptyTables = ['directory.people', 'directory.holons', 'conversations.conversations'] as const;
 
 /**
- * Uses one transaction: an interrupted run leaves nothing. Indexes are created after the rows, which takes a fraction
- * of the time.
+ * Fills the database in one transaction, so that an interrupted run leaves no rows. Indexes are created after the rows,
+ * which takes a fraction of the time.
  * @param log receives progress messages
  * @throws Error if the database already contains people, holons or conversations
  */
@@ -58,7 +58,7 @@ export async function fillDatabase(options: { url: string; seed: Seed; log: (lin
   }
 }
 
-/** True if the database contains data that would conflict. */
+/** Returns true if the database already contains people, holons or conversations. */
 export async function isFilled(url: string): Promise<boolean> {
   const logger = createLogger({ service: 'seed', level: 'warn' });
   const database = await createDatabase({ url, schema: 'public', poolSize: 1, logger, applicationName: 'seed' });

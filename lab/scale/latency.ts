@@ -8,7 +8,8 @@ export interface Subject {
 }
 
 /**
- * Each of `connections` loops calls one platform, waits for the whole answer, then calls the other.
+ * Runs `connections` loops, each of which calls one platform, waits for the whole answer, then calls the other
+ * platform.
  * @throws Error on the first answer that is not 2xx
  */
 export async function measurePair(
@@ -54,11 +55,11 @@ export async function measurePair(
 
 export interface AnswerSize {
   rows: number;
-  /** Total matches of a page's query. */
+  /** Total number of matches of the query, of which an answer contains one page. */
   matches: number;
 }
 
-/** Average of `count` requests; an answer that is not a list counts as one row. */
+/** Returns the average size of `count` answers. An answer that is not a list counts as one row. */
 export async function measureAnswers({ baseUrl, request }: Subject, count: number): Promise<AnswerSize> {
   const sum = { rows: 0, matches: 0 };
   for (let index = 0; index < count; index++) {

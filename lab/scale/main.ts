@@ -1,17 +1,25 @@
 /**
  * `npm run bench:scale`: fills a small and a large database, starts a platform on each, and measures the same requests
  * on both concurrently. Prints latencies with their ratio, and for conversations the time and memory of a search that
- * streams everything. --surface NAME `conversations` (default), `v1`: lists and searches of the open API, `ops`:
- * operator lists and the redrive of ten thousand jobs, or `transcripts`: transcript search in one database, with p95
- * and the import rate during indexing --rows N utterances of `transcripts` (10,000,000) --conversations N, --people N,
- * --holons N the large size; 1,000,000, 200,000 and 20,000 for conversations. For the open API 1,000,000 people and
- * 100,000 holons, multiples of 1,000; memberships are three times, notes five times the people --jobs N, --receipts N
- * for operators; 1,000,000 each, in the small size ten times `--small` --small N conversations of the small size
- * (1,000), people and holons in proportion; for the open API people and holons --seconds N length of one measurement
- * (8) --connections N concurrent requests (4) --only TEXT,… operations whose name contains a TEXT; `stream` is one
- * --targets N distinct objects used by the requests of an operation, limited to what both sizes have (20; 10 for the
- * open API) --data DIR stores the servers' data there and reuses existing data, so that a second run need not fill
- * again `npm run bench:scale -- seed` only fills the migrated, empty database of DATABASE_URL with the large size.
+ * streams everything.
+ * - `--surface NAME`: `conversations` (default); `v1`: lists and searches of the open API; `ops`: operator lists and
+ * the redrive of ten thousand jobs; `transcripts`: transcript search in one database, with p95 and the import rate
+ * during indexing
+ * - `--rows N`: utterances of `transcripts` (10,000,000)
+ * - `--conversations N`, `--people N`, `--holons N`: the large size. For conversations 1,000,000, 200,000 and 20,000;
+ * for the open API 1,000,000 people and 100,000 holons, multiples of 1,000, with three times as many memberships and
+ * five times as many notes as people
+ * - `--jobs N`, `--receipts N`: the large size of `ops`, 1,000,000 each; the small size has ten times `--small`
+ * - `--small N`: conversations of the small size (1,000), with people and holons in proportion; for the open API people
+ * and holons
+ * - `--seconds N`: length of one measurement (8)
+ * - `--connections N`: concurrent requests (4)
+ * - `--only TEXT,…`: only operations whose name contains a TEXT; `stream` is one of them
+ * - `--targets N`: distinct objects used by the requests of an operation, limited to what both sizes have (20; 10 for
+ * the open API)
+ * - `--data DIR`: stores the servers' data in DIR and reuses existing data, so that a second run need not fill again
+ *
+ * `npm run bench:scale -- seed` only fills the migrated, empty database of DATABASE_URL with the large size.
  */
 import { parseArgs } from 'node:util';
 import { resolve } from 'node:path';
@@ -175,7 +183,7 @@ async function measureBoth(
   }
 }
 
-/** Number of sequential scans so far on the tables that must not be scanned. */
+/** Returns the number of sequential scans so far for each table that must not be scanned. */
 async function countScans({ pool }: Side, tables: readonly string[]): Promise<Map<string, number>> {
   if (tables.length === 0) return new Map();
   await sleep(2_000); // processes report their scans with a delay

@@ -10,7 +10,7 @@ export interface MemoryUse {
 
 const sampleMs = 25;
 
-/** Starts sampling; `stop` returns the peaks. An exited process counts with its last sample. */
+/** Starts sampling. `stop` returns the peak of each process; an exited process counts with its last sample. */
 export function watchMemory(processes: readonly { name: string; pid: number }[]): { stop(): MemoryUse[] } {
   const uses = processes.map(({ name, pid }) => {
     const bytes = readResidentBytes(pid) ?? 0;
@@ -35,6 +35,6 @@ function readResidentBytes(pid: number): number | undefined {
     }
     return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
   } catch {
-    return undefined; // it has exited
+    return undefined; // the process has exited
   }
 }

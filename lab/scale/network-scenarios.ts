@@ -1,4 +1,4 @@
-/** Measured lists and searches of the open API, the same at every size (rules/memberships#lists). */
+/** Lists and searches of the open API that are measured, the same at every size (rules/memberships#lists). */
 import { pick, type Request } from '../bench/load.ts';
 import {
   personTarget,

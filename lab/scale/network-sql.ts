@@ -1,6 +1,7 @@
 /**
- * Rows of a network for the open API. Objects used by a request do not depend on the size: each planted word is in 20
- * people and 20 holons, a target holon has 50 members, a person 6 memberships and 10 notes. Only the rest grows.
+ * Rows of a network for the open API. The number of rows that a request matches does not depend on the size: each
+ * planted word is in 20 people and 20 holons, a target holon has 50 members, and a target person has 6 memberships and
+ * 10 notes. Only the other rows grow with the size.
  */
 import type { Seed } from './fill.ts';
 
@@ -11,9 +12,9 @@ export interface NetworkSizes {
   holons: number;
 }
 
-/** Objects of each kind for the measured requests. */
+/** Number of objects of each type that the measured requests use. */
 export const targetCount = 10;
-/** Rows that contain a planted word. */
+/** Number of rows that contain the same planted word. */
 export const matchesOfWord = 20;
 export const membersOfTarget = 50;
 export const journeyCount = 100;
@@ -23,22 +24,22 @@ const notesOfPerson = 10;
 const childrenPerHolon = 10;
 const relationshipsOfTarget = 20;
 const workOfResponsible = 20;
-/** Dates are within this many days of the day of filling. */
+/** Follow-up dates are at most this many days before or after the day of filling. */
 const followUpDays = 40;
 const classIds = { place: 1, circle: 2, closedCircle: 3, workshop: 4, guild: 5 } as const;
 
-/** Half of the people have memberships: those with an even id. */
+/** Returns the number of people with memberships, which are the people with an even id. */
 const activePeople = ({ people }: NetworkSizes): number => people / 2;
 export const membershipCount = (sizes: NetworkSizes): number => activePeople(sizes) * membershipsOfPerson;
 export const relationshipCount = (sizes: NetworkSizes): number => 2 * sizes.holons;
 export const noteCount = (sizes: NetworkSizes): number => activePeople(sizes) * notesOfPerson;
 
-/** A reproducible number below `limit` for the row `n`. */
+/** Returns SQL for a reproducible number below `limit` for the row `n`. */
 const pick = (seed: number, limit: number, n = 'n'): string =>
   `((hashint4extended(${n}, ${seed}) & 2147483647) % ${limit})::integer`;
 
 const syllables = 20;
-/** At most two words with the same middle are planted. */
+/** Number of endings that remain for the other words, since at most two planted words have the same middle. */
 const otherEndCount = syllables - 2;
 const beginnings = [
   'Ber',
@@ -114,7 +115,10 @@ const middleOf = (kind: PlantedKind, target: number): number =>
   (3 * target + plantedKinds.indexOf(kind) + 1) % syllables;
 const endOf = (kind: PlantedKind, target: number): number => (target + middleOf(kind, target)) % syllables;
 
-/** A word whose last two syllables, and so each longer part of it, are in no other word. */
+/**
+ * Returns a word whose last two syllables are adjacent in no other word, so that a search for the word finds only its
+ * rows.
+ */
 export function plantedWord(kind: PlantedKind, target: number): string {
   return `${beginnings[target]}${middles[middleOf(kind, target)]}${ends[endOf(kind, target)]}`;
 }
@@ -125,7 +129,7 @@ const otherEnds = middles.map((_, middle) => {
   );
   return ends.filter((_end, end) => !planted.includes(end)).slice(0, otherEndCount);
 });
-/** Two characters that are adjacent in no other text. */
+/** Returns two characters that are adjacent in no other text. */
 export const plantedPair = (target: number): string => `x${String.fromCodePoint(98 + target)}`;
 
 const sqlList = (texts: readonly string[]): string => `array['${texts.join(`','`)}']`;
@@ -134,14 +138,14 @@ const words = (kind: PlantedKind): string =>
 const pairs = sqlList(Array.from({ length: targetCount }, (_, target) => plantedPair(target)));
 
 /**
- * `planted` of a row: the target whose word it contains, or null; `stride` is the distance between rows with words of
- * one kind.
+ * Returns the distance between two rows that contain words of one kind. `plantedAt` returns the target whose word the
+ * row contains, or null.
  */
 const strideOf = (rows: number): number => rows / (targetCount * matchesOfWord);
 const plantedAt = (rows: number, offset: number): string =>
   `case when n % ${strideOf(rows)} = ${offset} then n / ${strideOf(rows)} % ${targetCount} + 1 end`;
 
-/** Three syllables and the planted word, for `n` from 1 to `rows`. */
+/** Returns SQL for the rows 1 to `rows`, each with a word of three syllables and, possibly, its planted word. */
 function texts(rows: number): string {
   return `(select *, (${sqlList(beginnings)})[1 + a] || (${sqlList(middles)})[1 + b] || (array[${otherEnds.map(sqlList).join(',')}])[1 + b][1 + c] as word
     from (select n, ${pick(1, syllables)} as a, ${pick(2, syllables)} as b, ${pick(3, otherEndCount)} as c, ${plantedAt(rows, 0)} as in_name,
@@ -154,26 +158,29 @@ const interest = `coalesce((${words('description')})[in_description], 'gardens')
 const site = `lower(coalesce((${words('channel')})[in_channel], word || n))`;
 const times = `timestamptz '2024-01-01T00:00:00Z' + n % 1000000 * interval '1 minute', timestamptz '2025-12-01T00:00:00Z' + ${pick(4, 400_000)} * interval '1 minute'`;
 
-/** The holon with this number from 0 is a target: 50 members, 20 relationships. */
+/** Returns the number of a target holon, which has 50 members and 20 relationships. Targets are counted from 0. */
 const targetHolon = (sizes: NetworkSizes, target: string): string =>
   `(${strideOf(sizes.holons)} * (100 + ${target}) + 4)`;
 export const targetHolonId = (sizes: NetworkSizes, target: number): number =>
   strideOf(sizes.holons) * (100 + target) + 4;
-/** A person with memberships. */
+/** Returns the id of a person with memberships. */
 export const personTarget = (sizes: NetworkSizes, target: number): number =>
   (sizes.people / targetCount / 10) * (3 + 7 * target) - (((sizes.people / targetCount / 10) * (3 + 7 * target)) % 2);
-/** A person with a worklist. */
+/** Returns the id of a person with a worklist. */
 export const responsibleTarget = (target: number): number => 51 + 100 * target;
 const isTargetHolon = (sizes: NetworkSizes): string =>
   `(n % ${strideOf(sizes.holons)} = 4 and n / ${strideOf(sizes.holons)} between 100 and ${99 + targetCount})`;
-/** Any holon except the targets. */
+/** Returns SQL for the id of any holon except the targets. */
 function otherHolon(sizes: NetworkSizes, seed: number, n: string): string {
   const any = `(1 + ${pick(seed, sizes.holons, n)})`;
   return `(${any} - (${any} % ${strideOf(sizes.holons)} = 4)::integer)`;
 }
 
 const followUp = `case when ${pick(14, 4)} > 0 then current_date + ${pick(5, 2 * followUpDays)} - ${followUpDays} end`;
-/** Every `share`-th row is assigned to a target, half of the others to another person. */
+/**
+ * Returns SQL for the responsible person: every `share`-th row is assigned to a target, and half of the other rows to
+ * another person.
+ */
 function responsible(sizes: NetworkSizes, rows: number): string {
   const share = rows / (targetCount * workOfResponsible);
   return `case when n % ${share} = 0 then 51 + 100 * (n / ${share} % ${targetCount})

@@ -150,8 +150,8 @@ function listPipelines(list: List, sizes: OperatorSizes): Scenario[] {
 }
 
 /**
- * Operator actions on ten thousand jobs with one error: counts them, redrives them, and verifies that none are left
- * (P3).
+ * Returns operator actions on ten thousand jobs with the same error: counting them, redriving them, and verifying that
+ * none of them is dead any more (P3).
  */
 export function operatorActs(): Act[] {
   const path = '/api/ops/jobs/redrive';

@@ -1,7 +1,7 @@
 /**
- * Data for operator lists (P7): jobs and receipts of two weeks, spread over the services, and conversations in a
- * pipeline step. Rare rows are old, so that a list that is newest first must skip everything else; each request matches
- * the same number of rows at every size.
+ * Data for operator lists (P7): jobs and receipts of two weeks, distributed over the services, and conversations in a
+ * pipeline step. Rare rows are old, so that a list with newest rows first must skip all other rows. Each request
+ * matches the same number of rows at every size.
  */
 import type { Seed } from './fill.ts';
 
@@ -10,14 +10,14 @@ export interface OperatorSizes {
   receipts: number;
 }
 
-/** Jobs per service, out of ten. */
+/** Number of jobs of each service, out of ten jobs. */
 const shares = { conversations: 3, transcripts: 3, media: 2, agents: 2 } as const;
 /** Receipts out of ten that are messages to agents. */
 const messages = 3;
-/** Dead jobs and rejected receipts: the oldest of each table. */
+/** Number of dead jobs and of rejected receipts, which are the oldest rows of each table. */
 const deadJobs = 400;
 export const plantedCount = 10;
-/** Conversations of the rare journey, and dead imports of others. */
+/** Number of conversations on the rare journey; `deadImports` is the number of dead imports of other conversations. */
 const seldomCount = 5;
 const deadImports = 20;
 const weeks = `interval '14 days'`;
@@ -28,17 +28,17 @@ const jobsOf = ({ jobs }: OperatorSizes, service: keyof typeof shares): number =
 const bookingCount = ({ receipts }: OperatorSizes): number => Math.round((receipts * (10 - messages)) / 10);
 
 /**
- * Dead jobs with one error, which operators redrive together: jobs of the media service that are newer than its other
- * dead ones.
+ * Returns the number of dead jobs with the same error, which operators redrive together. They are jobs of the media
+ * service, newer than its other dead jobs.
  */
 export const sameErrorCount = (sizes: OperatorSizes): number =>
   Math.min(10_000, Math.floor(jobsOf(sizes, 'media') / 2));
 export const sameError = 'The provider was away: no answer within 60 s';
 
-/** A text contained in one job and one receipt of each kind. */
+/** Returns a text that only one job and one receipt of each kind contain. */
 export const plantedText = (target: number): string => `planted-${String(target + 1).padStart(4, '0')}-text`;
 export const plantedPerson = (target: number): number => 900_000 + target;
-/** Has one job in each service. */
+/** Returns the id of a conversation that has one job in each service. */
 export const plantedConversation = (target: number): number => 900_000_000 + target;
 
 export function operatorSeed(sizes: OperatorSizes): Seed {
@@ -73,9 +73,9 @@ export function operatorSeed(sizes: OperatorSizes): Seed {
   };
 }
 
-/** Time of row `n` of `count`: evenly spread over two weeks up to now. */
+/** Returns SQL for the time of row `n` of `count`. Times are evenly distributed over the last two weeks. */
 const instant = (count: number): string => `(now() - ${weeks} * (${count} - n) / ${count})`;
-/** A UUID of version 7 with that time. */
+/** Returns SQL for a UUID of version 7 that contains this time. */
 const idAt = (count: number, series = '000'): string =>
   `(lpad(to_hex((extract(epoch from ${instant(count)}) * 1000)::bigint), 12, '0') || '7${series}' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
 
@@ -92,7 +92,7 @@ function jobRows(service: keyof typeof shares, count: number, sizes: OperatorSiz
     from generate_series(1, ${count}) n`;
 }
 
-/** Imports of all conversations in a pipeline step; the oldest failed. */
+/** Returns SQL for the imports of all conversations in a pipeline step, of which the oldest imports failed. */
 function importRows(sizes: OperatorSizes): string {
   const count = Math.floor(conversationCount(sizes) / 10);
   return `insert into transcripts.jobs (id, type, payload, state, error, attempts, created_at, started_at, finished_at)
@@ -127,8 +127,8 @@ function messageRows(count: number): string {
 }
 
 /**
- * An account for signing in, and conversations of which every tenth is in a step with a job: the oldest of these on a
- * rare journey.
+ * Creates an account for signing in, and conversations. Every tenth conversation is in a step with a pipeline job, and
+ * the oldest of these are on a rare journey.
  */
 function pipelineSteps(sizes: OperatorSizes): Seed['steps'] {
   const isSeldom = `n % 10 = 0 and n <= ${10 * seldomCount}`;

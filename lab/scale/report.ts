@@ -8,9 +8,12 @@ export interface LatencyRow {
   operation: string;
   small: Measurement;
   large: Measurement;
-  /** [small, large]. They should be equal, otherwise other effects than the size are compared. */
+  /**
+   * Answer sizes, [small, large]. They should be equal: otherwise the measurement would compare more than the database
+   * size.
+   */
   answers: readonly [AnswerSize, AnswerSize];
-  /** Not compared with a target. */
+  /** True when the time grows with the matches, so that it is not compared with a target. */
   grows: boolean;
 }
 
@@ -50,7 +53,7 @@ export function renderLatencies(rows: readonly LatencyRow[]): string {
   );
 }
 
-/** Compares only the large side with a target (P7). */
+/** Returns a table that compares only the large size with a target (P7). */
 export function renderTails(rows: readonly LatencyRow[], p95GoalMs: number): string {
   const lines = rows.map(({ operation, small, large, answers, grows }) => {
     const p95 = quantile(large, 0.95);

@@ -5,7 +5,7 @@ import type { Targets } from './targets.ts';
 export interface Scenario {
   name: string;
   request: (index: number) => Request;
-  /** The counted rows and the time grow with the data: shown, but not compared with a target. */
+  /** The matches and the time grow with the data, so the result is shown but not compared with a target. */
   grows?: true;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Rows of a filled platform. The numbers that a request matches do not depend on the size: 50 conversations of a
- * journey, 50 or 100 of an event, 10 events below a location, about 10 conversations of a guest, 500 of a host, 30
- * links to a holon; 200 people and 20 linked holons in the conversations of a location, since participants are drawn
- * from neighbours; and texts of one length. Only the rest grows. The conversations of a journey are spread as far apart
- * in the table as possible.
+ * Rows of a filled platform. The number of rows that a request matches does not depend on the size. A journey has 50
+ * conversations, an event 50 or 100, a location 10 events, a guest about 10 conversations, a host 500, and a holon 30
+ * links. The conversations of a location have 200 people and 20 linked holons, since participants are drawn from
+ * neighbours. All texts have the same length. Only the other rows grow with the size. The conversations of a journey
+ * are as far apart in the table as possible.
  */
 import type { Seed } from './fill.ts';
 
@@ -17,7 +17,7 @@ export interface SeedSizes {
 const batchSize = 50_000;
 
 export const conversationsPerJourney = 50;
-/** Children of a holon; tree positions are those of a heap. */
+/** Number of children of a holon. Positions in the tree are computed as in a heap. */
 export const childrenPerHolon = 10;
 const stepsPerJourney = 4;
 /** Number of candidates from which each conversation of a journey draws its hosts, guests and linked holons. */
@@ -26,18 +26,21 @@ const classIds = { place: 1, circle: 2, closedCircle: 3 } as const;
 
 const journeyCount = (sizes: SeedSizes): number => Math.ceil(sizes.conversations / conversationsPerJourney);
 const hostCount = (sizes: SeedSizes): number => Math.max(1, Math.floor(sizes.people / 100));
-/** Holons up to this id have children, the others are events. */
+/** Returns the highest id of a holon with children; holons with higher ids are events. */
 const innerHolons = (sizes: SeedSizes): number => Math.floor((sizes.holons - 2) / childrenPerHolon) + 1;
 
-/** A reproducible number below `limit` for the row `n`. */
+/** Returns SQL for a reproducible number below `limit` for the row `n`. */
 const pick = (seed: number, limit: number | string): string =>
   `((hashint4extended(n, ${seed}) & 2147483647) % ${limit})::integer`;
-/** Like `pick`, for one of `neighbours`, adjacent to those of the previous and next journey. */
+/**
+ * Like `pick`, but picks from the `count` candidates of a journey, which are adjacent to the candidates of the previous
+ * and next journey.
+ */
 const pickNear = (sizes: SeedSizes, seed: number, count: number, limit: number): string =>
   `(((journey - 1)::bigint * ${limit} / ${journeyCount(sizes)} + ${pick(seed, count)}) % ${limit})::integer`;
-/** Pads to the same number of digits in every row. */
+/** Returns SQL that pads a number to the same number of digits in every row. */
 const padded = (number: string): string => `lpad(${number}::text, 7, '0')`;
-/** Event that owns the journey with this SQL number. */
+/** Returns SQL for the event that owns a journey. @param journey SQL expression of the journey's number */
 const eventOf = (sizes: SeedSizes, journey: string): string =>
   `(${innerHolons(sizes)} + 1 + (${journey} - 1) % ${sizes.holons - innerHolons(sizes)})`;
 
@@ -111,8 +114,8 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
 }
 
 /**
- * Conversations `first` to `last`: a host and two guests, up to two linked holons, three years of dates; 1 in 100
- * without a start, 1 in 20 open-ended, 1 in 200 with more text than fits on a page.
+ * Returns SQL for the conversations `first` to `last`. Each has a host, two guests, up to two linked holons, and a date
+ * within three years. 1 in 100 has no start, 1 in 20 is open-ended, and 1 in 200 has more text than fits on a page.
  */
 function conversationRows(sizes: SeedSizes, first: number, last: number): string {
   const hosts = hostCount(sizes);

@@ -1,4 +1,4 @@
-/** One of the two measured platforms: a filled database and its services. */
+/** Starts one of the two measured platforms: a filled database and its services. */
 import { createLogger } from '#libs/logger';
 import pg from 'pg';
 import { startBenchPlatform, type BenchPlatform } from '../bench/platform.ts';
@@ -13,7 +13,7 @@ export interface Side {
   tokens: Tokens & { /** Tokens of an account that can read everything. */ superuser: string };
   settings: Readonly<Record<string, string>>;
   stream: StreamTarget;
-  /** Connects to this side's database. */
+  /** Connection pool of this platform's database. */
   pool: pg.Pool;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ const password = 'a password of the benchmark';
 const reader = { email: 'reader@example.org', password };
 const superuser = { email: 'root@example.org', password };
 
-/** @param options.name name of the database; a filled one is reused */
+/** @param options.name name of the database; an existing filled database is reused */
 export async function startSide(options: {
   servers: BenchServers;
   name: string;

@@ -1,4 +1,4 @@
-/** `GET /conversations/search` without a filter: streams everything to the client. */
+/** Measures `GET /conversations/search` without a filter, which streams everything to the client. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Client } from 'undici';
@@ -49,7 +49,7 @@ export async function streamEverything(target: StreamTarget): Promise<StreamResu
 /**
  * Reads the first bytes, then disconnects.
  * @returns milliseconds until PostgreSQL no longer runs the query
- * @throws Error if the query was not seen running, or does not stop
+ * @throws Error if the query was never observed, or does not stop
  */
 export async function closeStream(target: StreamTarget, pool: Pool): Promise<number> {
   const client = new Client(target.baseUrl);

@@ -20,12 +20,12 @@ export interface Surface {
   readonly descriptions: Pair<string>;
   /** Group of the calling account. */
   readonly group?: string;
-  /** Targets of the large side only. */
+  /** Targets that only the large size must meet. */
   readonly promise?: { readonly p95Ms: number; readonly unscanned: readonly string[]; readonly actSeconds: number };
-  /** Run once each on the large side after all other measurements, since they change data. */
+  /** Actions that run once on the large size, after all other measurements because they change data. */
   readonly acts?: readonly Act[];
   /**
-   * The same requests for both sides. @param most maximum number of distinct objects used by the requests of an
+   * Returns the same requests for both sizes. @param most maximum number of distinct objects used by the requests of an
    * operation
    */
   readScenarios(sides: Pair<Side>, most: number): Promise<Pair<Scenario[]>>;
@@ -63,7 +63,7 @@ export function networkSurface(large: NetworkSizes, smallRecords: number): Surfa
   };
 }
 
-/** P7: every list is fast among a million rows and scans no table. */
+/** Surface of the operator lists, each of which must be fast among a million rows and scan no table (P7). */
 export function operatorSurface(large: OperatorSizes, smallRecords: number): Surface {
   const small: OperatorSizes = { jobs: 10 * smallRecords, receipts: 10 * smallRecords };
   const describe = (sizes: OperatorSizes): string =>

@@ -1,13 +1,13 @@
 /**
- * Objects used by the measured requests, read from a filled database: visible to all callers, with the same number of
- * conversations at every size.
+ * Reads the objects that the measured requests use from a filled database. All callers can see them, and they have the
+ * same number of conversations at every size.
  */
 import type { Pool } from 'pg';
 import { childrenPerHolon, conversationsPerJourney } from './seed-sql.ts';
 
 export interface Targets {
   conversationIds: number[];
-  /** Open events that own the conversations of one journey. */
+  /** Open events, each of which owns the conversations of one journey. */
   events: string[];
   /** Holons whose ten children are such events. */
   locations: string[];
@@ -15,10 +15,10 @@ export interface Targets {
   linked: string[];
   /** People in about ten conversations. */
   guests: number[];
-  /** Filters that at least one conversation matches together; the location has ten children. */
+  /** Combined filters that at least one conversation matches. The location has ten children. */
   combinations: { holon_slug: string; connected_holon_slug: string; person_id: number }[];
   journeys: { id: number; slug: string; event_slug: string }[];
-  /** A guest, a journey and the time of their conversation. */
+  /** Guest, journey and time of existing conversations. */
   meetings: { person_id: number; journey: string; time: string }[];
 }
 
@@ -26,8 +26,8 @@ const usualLinks = 30;
 const usualMeetings = 10;
 
 /**
- * Truncates each kind to the number that both sides have: with more objects, a side would measure its caches instead of
- * its size.
+ * Shortens each list to the number of objects that both sizes have: with more objects on one side, the difference of
+ * caches would be measured.
  */
 export function alignTargets(left: Targets, right: Targets): [Targets, Targets] {
   const shorten = (targets: Targets, other: Targets): Targets => {
@@ -39,7 +39,7 @@ export function alignTargets(left: Targets, right: Targets): [Targets, Targets] 
   return [shorten(left, right), shorten(right, left)];
 }
 
-/** @param most maximum per kind */
+/** @param most maximum number of objects of each type */
 export async function readTargets(pool: Pool, most: number): Promise<Targets> {
   const list = async <Row extends object>(sql: string): Promise<Row[]> => {
     const { rows } = await pool.query<Row>(`${sql} limit ${most}`);

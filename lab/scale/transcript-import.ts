@@ -10,7 +10,7 @@ export interface ImportSpeed {
   /** Rows per second. */
   readonly withIndex: number;
   readonly withoutIndex: number;
-  /** Seconds from the end of a round's import until all of it can be found. */
+  /** Seconds from the end of a round's import until all of its rows can be found. */
   readonly searchableSeconds: number;
 }
 
@@ -21,7 +21,7 @@ const jobType = transcripts.jobs.indexTranscripts.type;
 export async function measureImport(options: {
   readonly settings: Readonly<Record<string, string>>;
   readonly pool: Pool;
-  /** First conversation without a transcript. */
+  /** Id of the first conversation without a transcript. */
   readonly firstId: number;
   readonly log: (line: string) => void;
 }): Promise<ImportSpeed> {
@@ -58,7 +58,7 @@ export async function measureImport(options: {
       const speed = await importRound(round + 2);
       const endedAt = performance.now();
       if (isIndexed) await waitForIndex(pool);
-      // The first round of each is the warm-up.
+      // The first round with and the first without indexing are a warm-up.
       if (round < 0) continue;
       speeds[`${isIndexed}`].push(speed);
       if (isIndexed) waited = Math.max(waited, (performance.now() - endedAt) / 1_000);

@@ -16,7 +16,7 @@ interface TranscriptTargets {
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Objects used by filters. */
+/** Reads the objects that filters use. */
 export async function readTranscriptTargets(pool: Pool, most: number): Promise<TranscriptTargets> {
   const list = async <Value>(sql: string): Promise<Value[]> =>
     (await pool.query<{ value: Value }>(`${sql} limit ${most}`)).rows.map((row) => row.value);
@@ -40,7 +40,7 @@ const toRequest = (token: string, query: Query): Request => ({
   headers: { authorization: `Bearer ${token}` },
 });
 
-/** URL of the page this many pages further, or of the last one. */
+/** Returns the request of the page that follows `pages` pages later, or of the last page. */
 async function followPages(baseUrl: string, token: string, query: Query, pages: number): Promise<Request> {
   let request = toRequest(token, query);
   for (let page = 0; page < pages; page++) {

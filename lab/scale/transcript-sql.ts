@@ -6,7 +6,7 @@ import type { Seed } from './fill.ts';
 import { conversationSeed } from './seed-sql.ts';
 
 export const usualRowsPerConversation = 1_000;
-/** Conversations without a transcript, for imports. */
+/** Number of conversations without a transcript, into which imports write. */
 export const emptyConversations = 200;
 const wordsPerRow = 12;
 const rowsPerBatch = 250_000;
@@ -35,7 +35,7 @@ const syllables = [
 const syllablesPerWord = 4;
 export const vocabulary = syllables.length ** syllablesPerWord;
 
-/** Words with adjacent ranks have the same prefix. */
+/** Returns the word of a rank. Words with adjacent ranks have the same prefix. */
 export function wordOf(rank: number): string {
   const at = (position: number): string =>
     syllables[Math.floor(rank / syllables.length ** position) % syllables.length] ?? '';
@@ -87,8 +87,9 @@ const facts = `insert into transcripts.search_conversations (conversation_id, st
   from conversations.conversations`;
 
 /**
- * Rows `first` to `last` with their words, as the importer and its index would store them: for words of a-z
- * PostgreSQL's `simple` gives the same result. `offset 0` generates each rank only once.
+ * Returns SQL for the rows `first` to `last` with their words, as the importer and its index would store them. For
+ * words of the letters a-z, PostgreSQL's configuration `simple` produces the same words. `offset 0` generates each rank
+ * only once.
  */
 function utterances(rowsPerConversation: number, first: number, last: number): string {
   const names = Array.from({ length: wordsPerRow }, (_, index) => index);

@@ -21,7 +21,10 @@ const ada: Actor = {
   sessionKey: 'k'.repeat(32),
 };
 
-/** A gateway and a service with clocks that the test moves. */
+/**
+ * Returns a signer with the clock of the gateway and a verifier with the clock of a service; the test moves both
+ * clocks.
+ */
 function createSides(publicKey = keys.publicKey) {
   const clock = { gatewayMs: startMs, serviceMs: startMs };
   const signer = createActorSigner(keys.signingKey, () => clock.gatewayMs);
@@ -41,13 +44,13 @@ function reasonOf(work: () => unknown): string {
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
 
 describe('actor assertions', () => {
-  it('decodes to the actor that the gateway signed', () => {
+  it('decodes an assertion to the actor that the gateway signed', () => {
     const { signer, verifier } = createSides();
     expect(verifier.decode(signer.encode(ada))).toEqual(ada);
     expect(verifier.decode(signer.encode({ kind: 'shared' }))).toEqual({ kind: 'shared' });
   });
 
-  it('reuses an assertion of equal actors for half of its lifetime', () => {
+  it('returns the same assertion for equal actors during half of its lifetime', () => {
     const { clock, signer } = createSides();
     const first = signer.encode(ada);
     clock.gatewayMs += assertionLifetimeMs / 2 - 1;
@@ -58,7 +61,7 @@ describe('actor assertions', () => {
     expect(signer.encode({ ...ada, superuser: true })).not.toBe(signer.encode(ada));
   });
 
-  it('signs a new assertion when the clock of the gateway goes back', () => {
+  it('signs a new assertion when the clock of the gateway is set back', () => {
     const { clock, signer } = createSides();
     const first = signer.encode(ada);
     clock.gatewayMs -= 60_000;
@@ -76,7 +79,7 @@ describe('actor assertions', () => {
     expect(reasonOf(() => verifier.decode(text))).toBe('expired');
   });
 
-  it('accepts an assertion from at most five seconds in the future', () => {
+  it('accepts an assertion with a start at most five seconds in the future', () => {
     const { clock, signer, verifier } = createSides();
     const text = signer.encode(ada);
     clock.serviceMs -= 5_000;
@@ -121,7 +124,7 @@ describe('actor assertions', () => {
     }
   });
 
-  it('encodes only actors that it has decoded, with the same assertion', () => {
+  it('encodes a decoded actor as its original assertion, and no other actors', () => {
     const { signer, verifier } = createSides();
     const text = signer.encode(ada);
     expect(verifier.encode(verifier.decode(text))).toBe(text);
@@ -161,7 +164,7 @@ describe('actor keys', () => {
 });
 
 describe('cache of verified assertions', () => {
-  it('drops the oldest assertion beyond its limit', () => {
+  it('drops the oldest cached assertion when the cache is full', () => {
     const { signer, verifier } = createSides();
     const first = signer.encode(ada);
     const known = verifier.decode(first);

@@ -14,17 +14,21 @@ import {
 } from 'node:crypto';
 import { isJsonObject } from '#libs/json';
 
-/** Seconds since the epoch, as in a JWT. */
+/** Issue and expiry time in seconds since the epoch, as in a JWT. */
 interface Claims {
   readonly actor: Actor;
   readonly iat: number;
   readonly exp: number;
-  /** `<method> <path>` of the only HTTP request that it permits. Absent: any RPC that the actor may call. */
+  /**
+   * `<method> <path>` of the only HTTP request that the assertion permits. Absent: the actor may call any RPC that it
+   * has rights for.
+   */
   readonly req?: string;
 }
 
 /**
- * Lifetime of an assertion: an attacker in a service can act for its current users for this long, and for nobody else.
+ * Lifetime of an assertion. An attacker inside a service can act for this long, and only for accounts that use the
+ * service at that time.
  */
 export const assertionLifetimeMs = 120_000;
 /** Age at which the gateway signs a new assertion, so that an assertion outlives the request that carries it. */
@@ -34,9 +38,9 @@ const maxClockSkewMs = 5_000;
 
 /** Encodes and decodes the `Actor` header of calls (architecture#actors). */
 export interface ActorCodec {
-  /** The assertion for an actor. @throws Error for an actor that this process cannot vouch for */
+  /** Returns an assertion for the actor. @throws Error for an actor that this process cannot vouch for */
   encode(actor: Actor): string;
-  /** The actor of an assertion. @throws AssertionRejected */
+  /** Returns the actor of an assertion. @throws AssertionRejected */
   decode(text: string): Actor;
 }
 
@@ -63,13 +67,13 @@ export class AssertionRejected extends Error {
 
 /** The key pair of an installation: the gateway gets the signing key, every other service the public key. */
 export interface ActorKeys {
-  /** ACTOR_SIGNING_KEY, PKCS #8. Its holder can act as any account. */
+  /** ACTOR_SIGNING_KEY, PKCS #8. A process with this key can act as any account. */
   readonly signingKey: string;
   /** ACTOR_PUBLIC_KEY, SPKI. */
   readonly publicKey: string;
 }
 
-/** Generates a key pair, for `npm start`, tests and `secrets generate` of the CLI. */
+/** Generates a key pair for `npm start`, for tests and for the CLI command `secrets generate`. */
 export function generateActorKeys(): ActorKeys {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return {
@@ -79,7 +83,8 @@ export function generateActorKeys(): ActorKeys {
 }
 
 /**
- * Parses the signing key. Returns it with the header of its assertions. @throws Error when the text is not such a key
+ * Parses the signing key. Returns the key and the JOSE header of assertions that it signs. @throws Error when the text
+ * is not a signing key
  */
 function readSigningKey(text: string): { key: KeyObject; header: string } {
   const key = createPrivateKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs8' });
@@ -87,8 +92,8 @@ function readSigningKey(text: string): { key: KeyObject; header: string } {
 }
 
 /**
- * The accepted public keys by the encoded header of their assertions: each key has one exact header, so that a sender
- * cannot choose the algorithm. Several keys, separated by white space, are accepted during a key rotation.
+ * Returns the accepted public keys by the encoded header of their assertions: each key has one exact header, so that a
+ * sender cannot choose the algorithm. Several keys, separated by white space, are accepted during a key rotation.
  * @throws Error when the text contains anything else
  */
 function readPublicKeys(text: string): ReadonlyMap<string, KeyObject> {
@@ -101,7 +106,7 @@ function readPublicKeys(text: string): ReadonlyMap<string, KeyObject> {
   );
 }
 
-/** JOSE header, encoded (RFC 7515, 8037). */
+/** Returns the encoded JOSE header of assertions for this key (RFC 7515, 8037). */
 function headerOf(publicKey: KeyObject): string {
   const der = publicKey.export({ type: 'spki', format: 'der' });
   const kid = createHash('sha256').update(der).digest('base64url').slice(0, 16);
@@ -109,7 +114,7 @@ function headerOf(publicKey: KeyObject): string {
 }
 
 export interface ActorSigner extends ActorCodec {
-  /** An assertion for one HTTP request, e.g. `POST` and `/internal/…`. */
+  /** Returns an assertion for one HTTP request, e.g. `POST` and `/internal/…`. */
   encodeFor(actor: Actor, method: string, path: string): string;
 }
 
@@ -122,13 +127,14 @@ interface SignedAssertion {
 const maxCachedSignatures = 10_000;
 
 /**
- * Signs assertions and reuses each for half of its lifetime, so that most requests cost a look-up only.
+ * Creates a signer of assertions. It reuses each assertion for half of its lifetime, so that most requests need only a
+ * look-up.
  * @param now milliseconds of the wall clock
  * @throws Error when the key is invalid
  */
 export function createActorSigner(signingKey: string, now: () => number = Date.now): ActorSigner {
   const { key, header } = readSigningKey(signingKey);
-  // The gateway's session cache creates new actor objects every second with the same content: hence two caches.
+  // Two caches, because the gateway's session cache creates new actor objects with the same content every second.
   const byActor = new WeakMap<Actor, SignedAssertion>();
   const byContent = new Map<string, SignedAssertion>();
 
@@ -150,7 +156,7 @@ export function createActorSigner(signingKey: string, now: () => number = Date.n
       let signed = byContent.get(content);
       if (!isFresh(signed, nowMs)) {
         signed = { text: sign(actor, nowMs), signedAtMs: nowMs };
-        byContent.delete(content); // keeps the entries in the order of their signing
+        byContent.delete(content); // the new entry must be the last one of the map
         byContent.set(content, signed);
         const oldest = byContent.size > maxCachedSignatures ? byContent.keys().next().value : undefined;
         if (oldest !== undefined) byContent.delete(oldest);
@@ -159,30 +165,30 @@ export function createActorSigner(signingKey: string, now: () => number = Date.n
       return signed.text;
     },
     encodeFor: (actor, method, path) => sign(actor, now(), requestName(method, path)),
-    // The gateway has no callers.
+    // The gateway receives no calls, so it accepts no assertion.
     decode: () => {
       throw new AssertionRejected('unknown_key');
     },
   };
 }
 
-/** The name of a request in assertions and tickets, `<method> <path>`; HEAD counts as GET. */
+/** Returns the name of a request in assertions and tickets: `<method> <path>`, with GET for HEAD. */
 export function requestName(method: string, path: string): string {
   return `${method === 'HEAD' ? 'GET' : method} ${path}`;
 }
 
 export interface ActorVerifier extends ActorCodec {
-  /** The actor of an assertion for exactly this HTTP request. @throws AssertionRejected */
+  /** Returns the actor of an assertion for exactly this HTTP request. @throws AssertionRejected */
   decodeFor(text: string, method: string, path: string): Actor;
 }
 
-/** Verified assertions in memory; each takes some hundred bytes. */
+/** Maximum number of verified assertions in memory; each needs a few hundred bytes. */
 const maxCachedVerifications = 10_000;
 const maxLength = 4_096;
 
 /**
- * Accepts assertions of any of `publicKeys` (separated by white space) and caches the verified ones. It can encode only
- * actors that it decoded, for nested calls on behalf of the same actor.
+ * Creates a verifier that accepts assertions of any of `publicKeys` (separated by white space) and caches verified
+ * ones. For nested calls it encodes actors, but only those that it decoded before.
  * @param now milliseconds of the wall clock
  * @throws Error when a key is invalid
  */
@@ -222,7 +228,7 @@ export function createActorVerifier(publicKeys: string, now: () => number = Date
   };
 }
 
-/** @throws AssertionRejected */
+/** Returns the claims of an assertion with a valid signature. @throws AssertionRejected */
 function verifyClaims(keys: ReadonlyMap<string, KeyObject>, text: string): Claims {
   const [header = '', payload = '', signature = '', ...rest] = text.length > maxLength ? [] : text.split('.');
   if (payload === '' || signature === '' || rest.length > 0) throw new AssertionRejected('malformed');

@@ -5,7 +5,7 @@ import { type ChainEnd, hashLink, verifyChain } from './index.ts';
 
 const start: ChainEnd = { id: 0, hash: '0'.repeat(64) };
 
-/** A chain of so many entries behind `anchor`. */
+/** Returns a chain of `length` entries that follows `anchor`. */
 function makeChain(length: number, anchor = start): AuditLink[] {
   const links: AuditLink[] = [];
   let last = anchor;
@@ -38,7 +38,7 @@ function makeLink(
   return { ...link, hash: hashLink(link) };
 }
 
-/** Pages of three, as the service answers. */
+/** Verifies the chain in pages of three links, as a service returns them. */
 const read = (links: readonly AuditLink[], head: ChainEnd | undefined = links.at(-1), anchor = start) =>
   verifyChain(async (after) => ({
     items: links
@@ -54,7 +54,7 @@ const breakOf = async (...asked: Parameters<typeof read>) => (await read(...aske
 describe('verifyChain (A2)', () => {
   const chain = makeChain(10);
 
-  it('accepts intact chains, empty ones, and ones shortened by retention', async () => {
+  it('accepts intact chains, empty chains, and chains truncated by retention', async () => {
     expect(await read(chain)).toEqual({ checked: 10, anchor: start, head: chain[9], broken: undefined });
     expect(await breakOf([])).toBeUndefined();
     const anchor = { id: 4, hash: chain[3]?.hash ?? '' };
@@ -80,12 +80,12 @@ describe('verifyChain (A2)', () => {
     expect(await breakOf(changed)).toEqual({ id: 5, problem: 'was changed after it was written' });
   });
 
-  it('reports the entry after one that was changed together with its hash', async () => {
+  it('reports the entry after an entry that was changed together with its hash', async () => {
     const forged = makeLink(5, chain[3]?.hash ?? '', { paths: [], count: 0 });
     expect(await breakOf(chain.map((link) => (link.id === 5 ? forged : link)))).toMatchObject({ id: 6 });
   });
 
-  it('reports the first missing entry in the middle, at the start and at the end', async () => {
+  it('reports the first missing entry in the middle, at the start and at the end of the chain', async () => {
     expect(await breakOf(chain.filter(({ id }) => id !== 5 && id !== 6))).toEqual({ id: 5, problem: 'is missing' });
     expect(await breakOf(chain.slice(2))).toEqual({ id: 1, problem: 'is missing' });
     expect(await breakOf(chain.slice(0, 7), chain[9])).toEqual({
@@ -95,7 +95,7 @@ describe('verifyChain (A2)', () => {
     expect(await breakOf([], chain[9])).toMatchObject({ id: 1 });
   });
 
-  it('reports inserted entries after the end, before the start and with shifted ids', async () => {
+  it('reports entries inserted after the end or before the start, and shifted ids', async () => {
     expect(await breakOf(chain, chain[7])).toEqual({ id: 9, problem: 'was added behind the end of the chain' });
     expect(await breakOf(chain, chain[9], { id: 4, hash: chain[3]?.hash ?? '' })).toEqual({
       id: 1,
@@ -122,7 +122,7 @@ describe('verifyChain (A2)', () => {
     });
   });
 
-  it('continues after an anchor that retention moves while reading', async () => {
+  it('continues at a new anchor when retention removes entries during the verification', async () => {
     let anchor = start;
     const report = await verifyChain(async (after) => {
       const page = {
@@ -136,7 +136,7 @@ describe('verifyChain (A2)', () => {
     expect(report.broken).toBeUndefined();
   });
 
-  it('reports any single changed entry, never an earlier one', async () => {
+  it('reports a single changed entry at its position, and never an earlier entry', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 9 }), fc.string({ unit: 'binary', minLength: 1 }), async (place, text) => {
         const changed = chain.map((link, index) =>

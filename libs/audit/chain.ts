@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { AuditLink } from '#libs/contract';
 import { toMicroseconds } from '#libs/cursor';
 
-/** Id and hash of an entry. */
+/** Id and hash of the first or last entry of a chain. */
 export interface ChainEnd {
   readonly id: number;
   readonly hash: string;
@@ -19,8 +19,8 @@ export interface ChainBreak {
 }
 
 /**
- * SHA-256 of a JSON array of the previous hash and all columns, formatted as by PostgreSQL; `changes` is included as
- * text.
+ * Returns the SHA-256 of a JSON array of the previous hash and all columns, formatted as by PostgreSQL; `changes` is
+ * included as text.
  */
 export function hashLink(link: AuditLink): string {
   const { actor, target, changes } = link;
@@ -54,12 +54,12 @@ export class ChainVerifier {
     this.#last = anchor;
   }
 
-  /** The last valid link. */
+  /** Returns the last valid link. */
   get last(): ChainEnd {
     return this.#last;
   }
 
-  /** Checks the next link; undefined if it is valid. */
+  /** Checks the next link. Returns undefined if the link is valid. */
   check(link: AuditLink): ChainBreak | undefined {
     const expected = this.#last.id + 1;
     if (link.id > expected) return { id: expected, problem: 'is missing' };
@@ -73,7 +73,7 @@ export class ChainVerifier {
     return undefined;
   }
 
-  /** Whether the chain ends where `head` says; undefined when it does. */
+  /** Checks that the chain ends with the entry `head`. Returns undefined if it does. */
   end(head: ChainEnd): ChainBreak | undefined {
     const { id, hash } = this.#last;
     if (head.id > id) return { id: id + 1, problem: `is missing, with all entries up to ${head.id}` };
@@ -90,7 +90,7 @@ export interface ChainPage {
 }
 
 export interface ChainReport {
-  /** Checked entries. */
+  /** Number of checked entries. */
   readonly checked: number;
   readonly anchor: ChainEnd;
   readonly head: ChainEnd;
@@ -114,7 +114,7 @@ export async function verifyChain(
   let checked = 0;
   for (let after = 0; ;) {
     const page = await readPage(after);
-    // Retention may have removed the last read entry: continue from the anchor then.
+    // When retention has removed the last entry that was read, verification continues from the anchor.
     if (verifier === undefined || (page.anchor.id > anchorId && page.anchor.id > after))
       verifier = new ChainVerifier(page.anchor);
     anchorId = page.anchor.id;

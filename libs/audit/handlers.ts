@@ -34,7 +34,7 @@ export function auditHandlers(db: Queryable) {
   };
   return {
     listAudit: async (request: ListRequest, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
-      // The gateway has checked this already; audit entries justify a second check (A3).
+      // The gateway has checked this right already; audit entries are sensitive enough for a second check (A3).
       if (!mayReadOps(actor))
         throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return search(request);
@@ -45,7 +45,7 @@ export function auditHandlers(db: Queryable) {
   };
 }
 
-/** Metrics of the last verification of a service's audit log. */
+/** Registers metrics of the last verification of a service's audit log. */
 export function measureAudit(metrics: Metrics, db: Queryable): void {
   metrics.gauge(
     'audit_log_broken',

@@ -20,7 +20,7 @@ function entry(service: string, id: number, at: string): ServiceEntry {
   };
 }
 
-/** As a service answers: newest first, behind the position. */
+/** Returns entries as a service does: newest first, after the position `before`. */
 function ask(
   log: readonly ServiceEntry[],
   before: { at: string; id: number } | undefined,
@@ -33,7 +33,7 @@ function ask(
 }
 
 describe('mergeEntries (A3)', () => {
-  it('returns every entry once, newest first, for any logs and page sizes', () => {
+  it('returns every entry once, newest first, for any number of logs and any page size', () => {
     const instants = fc.array(fc.nat({ max: 4 }), { maxLength: 12 });
     fc.assert(
       fc.property(fc.tuple(instants, instants, instants), fc.integer({ min: 1, max: 5 }), (logs, limit) => {
@@ -65,7 +65,7 @@ describe('mergeEntries (A3)', () => {
     );
   });
 
-  it('orders an instant without fraction before later ones of the same second', () => {
+  it('orders an instant without a fraction before later instants of the same second', () => {
     const pages = [[entry('agents', 1, '2026-05-01T10:00:00Z')], [entry('media', 1, '2026-05-01T10:00:00.500000Z')]];
     expect(mergeEntries(pages, 2).items.map(({ service }) => service)).toEqual(['media', 'agents']);
   });
@@ -76,7 +76,7 @@ describe('readCursor (A3)', () => {
   const position = { at, source: 'media' };
   const write = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('decodes cursors of writeCursor', () => {
+  it('decodes the cursors that writeCursor returns', () => {
     expect(readCursor(writeCursor(position), services)).toEqual(position);
   });
 

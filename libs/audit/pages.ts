@@ -1,4 +1,7 @@
-/** Merges the audit logs of all services (A3): newest first, by instant, position in the log, and service. */
+/**
+ * Merges the audit logs of all services (A3), newest first. Entries are sorted by instant, then by position in their
+ * log, then by service.
+ */
 import type { AuditEntry } from '#libs/contract';
 import * as merged from '#libs/cursor';
 
@@ -8,14 +11,17 @@ export interface ServiceEntry extends AuditEntry {
 
 const name = 'audit';
 
-/** Cursor of one service's page, for a position in the merged list. */
+/** Returns the cursor of one service's page for a position in the merged list. */
 export function cursorFor(service: string, position: merged.Position): { at: string; id: number } {
   const { before, inclusive } = merged.cursorFor(service, position);
   const { at, id } = merged.parseInstantKey(before) ?? { at: before, id: 0 };
   return { at, id: inclusive ? id + 1 : id };
 }
 
-/** First `limit` entries of the services' pages. A page has one more entry if there are more. */
+/**
+ * Returns the first `limit` entries of the services' pages. A page has one more entry than `limit` if the service has
+ * more.
+ */
 export function mergeEntries(
   pages: readonly (readonly ServiceEntry[])[],
   limit: number,
@@ -31,7 +37,7 @@ export function writeCursor(position: merged.Position): string {
   return merged.encodePosition({ name }, position);
 }
 
-/** @returns undefined for an invalid cursor */
+/** Decodes a client cursor. @returns undefined for an invalid cursor */
 export function readCursor(text: string, sources: readonly string[]): merged.Position | undefined {
   const position = merged.decodePosition({ name, at: merged.instantKeyPattern, sources }, text);
   return position === undefined || merged.parseInstantKey(position.at) === undefined ? undefined : position;

@@ -4,7 +4,7 @@ import { toStorableText } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { appendEntry } from './statements.ts';
 
-/** Actor and origin of a call. Jobs on behalf of an actor carry it in their payload. */
+/** Actor and origin of a call. Jobs that run on behalf of an actor have this context in their payload. */
 export interface AuditContext {
   readonly subject: string;
   /** Action that the operation declares. */
@@ -23,7 +23,7 @@ export interface NewAuditEntry {
    * people wrote: entries remain when a person is erased.
    */
   readonly changes?: Readonly<Record<string, unknown>> | undefined;
-  /** Default `ok`. */
+  /** Result of the operation; default `ok`. */
   readonly outcome?: 'ok' | 'refused';
   /** Account for calls without an actor, such as logins; null if unknown. */
   readonly accountId?: number | null;
@@ -35,13 +35,13 @@ const maxText = 200;
 const maxChanges = 16_384;
 const maxFields = 12;
 const maxField = 1_024;
-/** Maximum items listed in an entry of a bulk operation; the count is complete. */
+/** Maximum number of items listed in the entry of a bulk operation. The recorded count includes all items. */
 const maxListed = 100;
 
 /**
- * Adds an entry to the transaction. It is written right before the commit, so that the lock of the chain is held for
- * one disk write only.
- * @throws Error when the operation declares no `audit` or the actor cannot be determined: bugs
+ * Adds an entry to the transaction. It is written right before the commit, so that the chain is locked for one disk
+ * write only.
+ * @throws Error when the operation does not declare `audit` or the actor cannot be determined; both are bugs
  */
 export function recordAudit(tx: Tx, context: AuditContext, entry: NewAuditEntry): void {
   const { audit: action, subject, requestId, clientIp } = context;
@@ -59,15 +59,18 @@ export function recordAudit(tx: Tx, context: AuditContext, entry: NewAuditEntry)
   tx.beforeCommit(() => appendEntry(tx, row));
 }
 
-/** The first hundred items and their count. */
+/** Returns the first hundred items and the count of all. */
 export function listSome(items: readonly unknown[], name = 'ids'): Record<string, unknown> {
   return { [name]: items.slice(0, maxListed), count: items.length };
 }
 
-/** Filter fields with search text; entries contain only its length. */
+/** Filter fields with search text. Entries contain only the length of the text. */
 const searchedTexts: ReadonlySet<string> = new Set(['q', 'text', 'error']);
 
-/** Filter of a bulk operation. Search texts can identify people and are replaced by their length. */
+/**
+ * Returns the filter of a bulk operation for its entry. Search texts can identify people, so only their lengths are
+ * included.
+ */
 export function describeFilter(filter: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const describe = ([name, value]: [string, unknown]): [string, unknown] => [
     name,
@@ -82,7 +85,10 @@ interface BulkCounts {
   readonly failed: number;
 }
 
-/** Entry of a bulk operation: its filter or first hundred ids, and counts; it has no target (D99). */
+/**
+ * Returns the entry of a bulk operation: the filter or the first hundred ids, and the counts. The entry has no target
+ * (D99).
+ */
 export function describeBulkAct(
   {
     filter,
@@ -94,7 +100,7 @@ export function describeBulkAct(
   return { changes: { ...choice, matched, changed, failed } };
 }
 
-/** Names of the fields whose values differ. */
+/** Returns the names of the fields whose values differ. */
 export function changedFields(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -103,7 +109,7 @@ export function changedFields(
   return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).toSorted();
 }
 
-/** JSON of the changes; fields that are too large are replaced by a notice. */
+/** Returns the changes as JSON; a notice replaces the value of each field that is too large. */
 function writeChanges(changes: Readonly<Record<string, unknown>>): string {
   const text = JSON.stringify(changes);
   if (text.length <= maxChanges) return text;

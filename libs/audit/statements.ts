@@ -16,8 +16,8 @@ const written = {
 };
 
 /**
- * Appends an entry. Locks the chain's head until the commit, so entries are serialized with non-decreasing instants.
- * Hashes the same text as `hashLink`.
+ * Appends an entry. Locks the head of the chain until the commit, so that entries are appended one by one with
+ * non-decreasing instants. Hashes the same text as `hashLink`.
  */
 export const appendEntry = statement.one({
   name: 'audit.append',
@@ -47,7 +47,8 @@ const listed = sql`'id', id, 'at', iso_utc(at), 'actor', json_build_object('kind
 const is = (column: string, value: SqlPart): Sql => sql`(${value} is null or ${sql.id(column)} = ${value})`;
 
 /**
- * A page of entries, newest first; null = no filter. Planned per call, because the best index depends on the filters.
+ * Returns a page of entries, newest first; a null parameter does not filter. The plan is made for each call, because
+ * the best index depends on the filters.
  */
 export const listEntries = statement.one({
   name: 'audit.list',
@@ -74,7 +75,7 @@ export const listEntries = statement.one({
     ) page`,
 });
 
-/** Links after an id, and both ends of the chain, from one snapshot. */
+/** Returns the links after an id and both ends of the chain, from one snapshot. */
 export const readLinks = statement.one({
   name: 'audit.read',
   params: { after: t.bigint, limit: t.integer },
@@ -89,7 +90,7 @@ export const readLinks = statement.one({
     from audit_head`,
 });
 
-/** Result and age of the last verification; without one, the age of the oldest entry. */
+/** Returns the result and age of the last verification; if there was none, the age of the oldest entry. */
 export const findVerification = statement.one({
   name: 'audit.verification',
   row: { broken: t.boolean, age_seconds: t.double.nullable },
@@ -107,8 +108,8 @@ export const storeVerification = statement.none({
 });
 
 /**
- * Removes at most `limit` entries older than `days` days from the start of the chain, and records the last one as the
- * new anchor. Entries behind a younger entry are kept, whatever their instant.
+ * Removes up to `limit` entries older than `days` days from the start of the chain. The last removed entry becomes the
+ * anchor. Removal stops at the first younger entry, even if later entries have older instants.
  */
 export const removeOldEntries = statement.one({
   name: 'audit.remove-old',

@@ -4,7 +4,7 @@
  * serializes appends), the last removed entry, and the result of the last verification.
  */
 
-/** SQL of the tables, for a migration of each service. */
+/** Returns the SQL that creates the tables, for a migration of each service. */
 export function auditTables(schema: string): string[] {
   const zeros = `'\\x${'00'.repeat(32)}'`;
   return [
@@ -59,7 +59,7 @@ export const auditRights: readonly string[] = [
   'grant update (last_id, last_at, last_hash) on %2$I.audit_head to %1$I',
 ];
 
-/** Rights of the role for verification and retention, in any schema. */
+/** Rights of the role that verifies audit logs and applies retention, in any schema. */
 export const auditRetentionRights: readonly string[] = [
   'grant connect on database %3$I to %1$I',
   'grant usage on schema %2$I to %1$I',

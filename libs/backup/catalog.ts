@@ -9,11 +9,11 @@ const digestFile = /^[0-9a-f]{64}\n$/;
 
 export interface OpenedBackup {
   readonly manifest: Manifest;
-  /** SHA-256 of the manifest. It identifies the whole backup. */
+  /** SHA-256 of the manifest, which identifies the whole backup. */
   readonly digest: string;
 }
 
-/** Backup ids, newest first, including incomplete backups. */
+/** Returns the ids of all backups, newest first, including incomplete ones. */
 export async function listIds(target: BackupTarget): Promise<string[]> {
   return (await target.folders(backupsFolder)).filter(isBackupId).toReversed();
 }
@@ -58,7 +58,7 @@ async function findNewest(target: BackupTarget): Promise<string | undefined> {
   return undefined;
 }
 
-/** Finds the newest complete backup whose objects are encrypted for the same keys. */
+/** Returns the manifest of the newest complete backup whose objects are encrypted for the same keys. */
 export async function findPrevious(target: BackupTarget, recipients: readonly string[]): Promise<Manifest | undefined> {
   for (const id of await listIds(target)) {
     if (!(await isComplete(target, id))) continue;
@@ -69,8 +69,8 @@ export async function findPrevious(target: BackupTarget, recipients: readonly st
 }
 
 /**
- * Ids of backups since `previous` that were interrupted after their database dump. Their objects need not be copied
- * again.
+ * Returns the ids of backups since `previous` that were interrupted after their database dump. Objects that they copied
+ * need not be copied again.
  */
 export async function listAbandoned(
   target: BackupTarget,
@@ -89,7 +89,7 @@ export async function listAbandoned(
   return found;
 }
 
-/** Finds an incomplete but recent backup whose database dump is complete; it is resumed. */
+/** Returns a recent backup that was interrupted after its database dump and can be resumed. */
 export async function findUnfinished(
   target: BackupTarget,
   recipients: readonly string[],

@@ -22,24 +22,24 @@ export interface CreateOptions {
   readonly seal: Seal;
   /** Version of this release. */
   readonly version: string;
-  /** Absent: the erasure list is not copied either. */
+  /** Absent: neither objects nor erasure records are copied. */
   readonly store: ObjectStore | undefined;
   readonly withObjects: boolean;
   /** Starts a new backup even if an interrupted one exists. */
   readonly fresh: boolean;
   /** Number of tables read in parallel. */
   readonly connections: number;
-  /** Called with the reason when the server allows fewer connections. */
+  /** Called when the server allows fewer connections, with their number and the reason. */
   readonly onFewer: (connections: number, reason: unknown) => void;
   readonly onProgress: OnProgress;
 }
 
-/** How long an interrupted backup can be resumed. Its database snapshot is from when it started. */
+/** Time in which an interrupted backup can be resumed. A resumed backup has the database snapshot of its first run. */
 const resumedForMs = 24 * 3_600_000;
 
 export async function createBackup(options: CreateOptions): Promise<OpenedBackup & { readonly resumed: boolean }> {
   const { target, seal, store, withObjects } = options;
-  await store?.ensureBucket(); // as the media service does at startup
+  await store?.ensureBucket(); // the media service also does this at startup
   const startedAt =
     options.fresh || !withObjects ? undefined : await findUnfinished(target, seal.recipients, new Date(), resumedForMs);
   const draft = startedAt ?? (await dump(options));
@@ -60,7 +60,10 @@ export async function createBackup(options: CreateOptions): Promise<OpenedBackup
   return { manifest, digest, resumed: startedAt !== undefined };
 }
 
-/** Lists objects that the target already has: from the previous complete backup first, then from interrupted ones. */
+/**
+ * Lists the objects that the target already has: first those of the previous complete backup, then those of interrupted
+ * backups.
+ */
 async function listKnown(
   { target, seal: { recipients } }: CreateOptions,
   current: string,

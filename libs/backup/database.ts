@@ -17,20 +17,20 @@ import { type Draft, hashOf, type Manifest, type TableEntry } from './manifest.t
 import type { Seal, Unseal } from './seal.ts';
 import { type BackupTarget, checked } from './target.ts';
 
-/** Called as bytes are transferred. */
+/** Called repeatedly while bytes are transferred, with the number of new bytes. */
 export type OnProgress = (what: string, bytes: number) => void;
 
 /**
- * Ids assigned after the backup are not assigned again: clients may have stored them (links, exports, events), and they
- * must not refer to other rows.
+ * Number of ids that a restore skips in each sequence. Clients may have stored ids that were assigned after the backup
+ * (links, exports, events); these must not refer to other rows.
  */
 export const idGap = 100_000;
 /**
- * Positions of the feed, which clients store as cursors. An event with an already used position would not be delivered.
+ * Feed positions, which clients store as cursors. A client would not receive an event whose position was already used.
  */
 const counters = [{ schema: 'events', table: 'feed_head', column: 'last_position' }];
 
-/** Advances ids in a database that was restored with PostgreSQL's own tools, as `loadDatabase` does. */
+/** Advances the ids as `loadDatabase` does, in a database that was restored with PostgreSQL's own tools. */
 export async function raiseGivenIds(url: string, schemas: readonly string[]): Promise<void> {
   await advanceIdSequences(url, { schemas, counters, gap: idGap });
 }
@@ -44,7 +44,7 @@ export interface DumpOptions {
   readonly version: string;
   /** Number of tables read in parallel. */
   readonly connections: number;
-  /** Called with the reason when the server allows fewer connections. */
+  /** Called when the server allows fewer connections, with their number and the reason. */
   readonly onFewer: (connections: number, reason: unknown) => void;
   readonly onProgress: OnProgress;
 }
@@ -78,7 +78,7 @@ export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
       const what = `${table.schema}.${table.name}`;
       const counted = countBytes((bytes) => onProgress(what, bytes));
       const packed = createZstdCompress();
-      // A failed upload also ends the read, and vice versa.
+      // A failed upload also ends the reading of rows, and a failed read ends the upload.
       const [stored] = await Promise.all([
         storeOrEnd(target, tablePath(draft, table.schema, table.name), seal, packed),
         pipeline(rows, counted.stream, packed),
@@ -114,7 +114,7 @@ async function storeOrEnd(target: BackupTarget, path: string, seal: Seal, body: 
 }
 
 /**
- * Fills the empty tables of the schemas with the rows of the backup: all rows, or none when anything differs from the
+ * Fills the empty tables of the schemas with the rows of the backup. Loads no row when anything differs from the
  * manifest.
  */
 export async function loadDatabase(options: {
@@ -155,7 +155,7 @@ async function loadTable(
   if (body === undefined) throw new BackupError(`${path} is missing`);
   const what = `${table.schema}.${table.name}`;
   const opened = Readable.from(await unseal(checked(body, { path, bytes: entry.stored_bytes, sha256: entry.sha256 })));
-  // Stops before writing more bytes than the manifest states: a small file can decompress to any size.
+  // Stops at the number of bytes in the manifest, because a small file can decompress to any size.
   const counted = countBytes((bytes) => onProgress(what, bytes), { path, bytes: entry.bytes });
   const rows = loader.write(table);
   await pipeline(opened, createZstdDecompress(), counted.stream, rows).catch((error: unknown) => {
@@ -168,12 +168,12 @@ async function loadTable(
   }
 }
 
-/** Whether decompression failed because the input is not valid compressed data. */
+/** Returns whether decompression failed because the input is not valid compressed data. */
 function isPacking(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ZSTD_');
 }
 
-/** Checks that the tables of this release at the migrations of the backup are exactly the tables of the backup. */
+/** Checks that the backup has exactly the tables that its migrations create in this release. */
 function checkTables(manifest: Manifest, tables: readonly CopyTable[]): void {
   const expected = describeTables(
     Object.entries(manifest.schemas).flatMap(([schema, item]) =>

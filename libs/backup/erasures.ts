@@ -1,6 +1,6 @@
 /**
- * Erasure records, stored outside the database so that erasures can be repeated after a restore: small files of ids and
- * digests, in the object store and in the backup target. Each side is synchronised with the other.
+ * Erasure records are stored outside the database, so that erasures can be repeated after a restore. They are small
+ * files of ids and digests in the object store and in the backup target; missing files are copied in both directions.
  */
 import { Readable } from 'node:stream';
 import { erasuresPrefix, type ObjectStore } from '#libs/object-store';
@@ -12,7 +12,7 @@ const entryName = /^[0-9]{1,10}-[0-9a-f]{32}\.json$/;
 const maxEntryBytes = 64 * 1024;
 const contentType = 'application/json';
 
-/** Copies missing entries from the store to the target. */
+/** Copies missing erasure records from the store to the target. Returns the number of copied records. */
 export async function keepErasures(store: ObjectStore, target: BackupTarget): Promise<number> {
   let copied = 0;
   for await (const { key, sizeBytes } of store.list(erasuresPrefix)) {
@@ -29,7 +29,7 @@ export async function keepErasures(store: ObjectStore, target: BackupTarget): Pr
   return copied;
 }
 
-/** Copies missing entries from the target to the store. */
+/** Copies missing erasure records from the target to the store. Returns the number of copied records. */
 export async function bringErasures(store: ObjectStore, target: BackupTarget): Promise<number> {
   let copied = 0;
   for await (const { path } of target.list(erasuresFolder)) {

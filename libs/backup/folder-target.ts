@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { BackupError } from './errors.ts';
 import { type BackupTarget, checkPath, type StoredFile } from './target.ts';
 
-/** Suffix of files that are still being written; the final name exists only for complete files. */
+/** Suffix of files that are being written; only a complete file has its final name. */
 const unfinished = '.part~';
 
 export function createFolderTarget(root: string): BackupTarget {
@@ -86,7 +86,7 @@ function openFile(location: string): Promise<Readable> {
   });
 }
 
-/** Removes empty folders, which do not exist in a bucket either. */
+/** Removes empty folders, because a bucket does not have them either. */
 async function removeEmptyFolders(root: string, location: string): Promise<void> {
   for (let folder = location; folder.length > root.length; folder = dirname(folder)) {
     try {
@@ -103,7 +103,7 @@ async function* listFiles(
   after: string,
 ): AsyncGenerator<{ path: string; sizeBytes: number }> {
   const entries = await readFolder(join(root, ...folder.split('/')));
-  // Sorts a folder by its name with a trailing slash, as a bucket does.
+  // Returns the sort key of an entry: a folder sorts by its name with a trailing slash, as in a bucket.
   const sortKey = (entry: { name: string; isDirectory(): boolean }): string =>
     entry.isDirectory() ? `${entry.name}/` : entry.name;
   for (const entry of entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {

@@ -1,9 +1,9 @@
-/** Compares two sorted listings in parallel: one request per page covers all keys of that page. */
+/** Compares two sorted listings in parallel, so that each page of keys needs only one request. */
 export interface Keyed {
   readonly key: string;
 }
 
-/** Returns a look-up by key. Keys must be requested in ascending order. */
+/** Returns a function that finds an item by key. The keys of its calls must ascend. */
 export function follow<Item extends Keyed>(items: AsyncIterable<Item>): (key: string) => Promise<Item | undefined> {
   const iterator = items[Symbol.asyncIterator]();
   let current: Item | undefined;

@@ -1,10 +1,11 @@
 /**
  * Names of files in a target:
- *
- * backups/<id>/manifest.json, manifest.sha256 complete when the second file exists backups/<id>/draft.json database
- * dump complete, objects may be missing backups/<id>/database/<schema>/<table>.zst[.age] backups/<id>/objects/<n>.jsonl
- * objects that belong to the backup objects/<pool>/<key> their bytes, once for all backups erasures/<name>.json erasure
- * records
+ * - backups/<id>/manifest.json, manifest.sha256: the backup is complete when the second file exists
+ * - backups/<id>/draft.json: the database dump is complete, objects may be missing
+ * - backups/<id>/database/<schema>/<table>.zst[.age]: rows of a table
+ * - backups/<id>/objects/<n>.jsonl: list of objects that belong to the backup
+ * - objects/<pool>/<key>: bytes of an object, stored once for all backups
+ * - erasures/<name>.json: erasure record
  */
 import { randomBytes } from 'node:crypto';
 import { poolOf } from './seal.ts';
@@ -17,13 +18,13 @@ const backupId = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
 
 export const isBackupId = (text: string): boolean => backupId.test(text);
 
-/** Returns an id that sorts by time; the first three digits after the seconds are milliseconds. */
+/** Returns an id that sorts by time; the first three digits after the seconds are the milliseconds in hexadecimal. */
 export function newBackupId(now: Date): string {
   const milliseconds = now.getUTCMilliseconds().toString(16).padStart(3, '0');
   return `${now.toISOString().replace(/[-:]|\.\d+/g, '')}-${milliseconds}${randomBytes(2).toString('hex').slice(1)}`;
 }
 
-/** Start time of the backup with this id. */
+/** Returns the start time of the backup with this id. */
 export function timeOfId(id: string): Date {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? [];
   return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

@@ -3,7 +3,7 @@ import { isObjectKey } from './manifest.ts';
 
 describe('isObjectKey (rules/operations#backups)', () => {
   it.each(['audio/5/-D7wgI1IEkq7HFJMnWQxfP7xVnck6-x2.mp3', 'thumbnails/1/_x2.jpg', 'logos/12/a.b.png'])(
-    'accepts %s, a prefix of random names',
+    'accepts the object key %s, whose random name starts with a special character',
     (key) => {
       expect(isObjectKey(key)).toBe(true);
     },
@@ -22,7 +22,7 @@ describe('isObjectKey (rules/operations#backups)', () => {
     '-audio/x',
     'audio/\u0000',
     'a\\b',
-  ])('rejects %j, which could be another path', (key) => {
+  ])('rejects the object key %j, which could address another path', (key) => {
     expect(isObjectKey(key)).toBe(false);
   });
 });

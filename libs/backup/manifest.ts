@@ -18,7 +18,7 @@ const table = Type.Object({
   name,
   columns: Type.Array(name, { minItems: 1, maxItems: 1_600 }),
   rows: size,
-  /** Size of the rows as text, before compression. */
+  /** Size of the rows as text, before compression, in bytes. */
   bytes: size,
   stored_bytes: size,
   sha256: digest,
@@ -28,7 +28,7 @@ const schema = Type.Object({
   tables: Type.Array(table, { maxItems: 10_000 }),
   sequences: Type.Array(Type.Object({ name, value: wholeNumber }), { maxItems: 10_000 }),
 });
-/** Maximum number of objects in a list. Objects are verified and copied list by list. */
+/** Maximum number of objects in a list; a backup is verified and copied one list after the other. */
 export const objectsOfList = 1_000;
 const objectList = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: objectsOfList }),
@@ -45,10 +45,10 @@ export const manifestSchema = Type.Object({
   /** Time of the database snapshot. */
   taken_at: time,
   finished_at: time,
-  /** age public keys; empty: not encrypted. */
+  /** age public keys; an empty list means that the backup is not encrypted. */
   encrypted_to: Type.Array(Type.String({ pattern: '^age1[0-9a-z]{1,4000}$' }), { maxItems: 10 }),
   schemas: Type.Record(name, schema, { maxProperties: 100 }),
-  /** Null: created without object bytes. */
+  /** Null: the backup was created without object bytes. */
   objects: Type.Union([Type.Null(), Type.Array(objectList, { maxItems: 1_000_000 })]),
 });
 export type Manifest = Static<typeof manifestSchema>;
@@ -72,13 +72,13 @@ export const objectEntrySchema = Type.Object({
 export type ObjectEntry = Static<typeof objectEntrySchema>;
 const checkEntry = compileSchema(objectEntrySchema);
 
-/** Whether an object with this key can be in a backup. */
+/** Returns whether an object with this key can be in a backup. */
 export const isObjectKey = (key: string): boolean =>
   checkEntry({ key, bytes: 0, stored_bytes: 0, sha256: '0'.repeat(64) }) === undefined;
 
 export const hashOf = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
 
-/** @throws BackupError when the text is not a manifest of the backup `id` */
+/** Parses a manifest. @throws BackupError when the text is not a manifest of the backup `id` */
 export function readManifest(text: string, id: string): Manifest {
   const value = parse(text, `the manifest of ${id}`);
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
@@ -92,7 +92,7 @@ export function readManifest(text: string, id: string): Manifest {
   return manifest;
 }
 
-/** @throws BackupError when a line has an invalid object key */
+/** Parses a list of objects. @throws BackupError when a line has an invalid object key */
 export function readObjectEntries(text: string, what: string): ObjectEntry[] {
   let last = '';
   return text

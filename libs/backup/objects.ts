@@ -1,6 +1,6 @@
 /**
- * The object bytes of backups. Objects are immutable, so each is stored once for all backups. A backup references its
- * objects in lists of a thousand; existing lists are not written again, so an interrupted backup can resume.
+ * Object bytes of backups. Objects are immutable, so each is stored once for all backups. A backup references its
+ * objects in lists of a thousand; a resumed backup does not write existing lists again.
  */
 import { Readable } from 'node:stream';
 import { type ObjectStore, platformPrefix } from '#libs/object-store';
@@ -22,9 +22,12 @@ import { poolOf, type Seal, type Unseal } from './seal.ts';
 import { type BackupTarget, checked, readText } from './target.ts';
 
 const copiedAtOnce = 4;
-/** Bytes copied before the next list is written: limits the work that an interruption repeats, besides one object. */
+/**
+ * Copied bytes after which the next list is written. An interrupted backup repeats at most this much work and one
+ * object.
+ */
 const bytesOfList = 256 * 1024 * 1024;
-/** A thousand lines, each with a key of one kilobyte. */
+/** Maximum size of a list: a thousand lines, each with a key of one kilobyte. */
 export const maxListBytes = 2 * 1024 * 1024;
 const contentType = 'application/octet-stream';
 
@@ -37,11 +40,14 @@ export interface ObjectsOptions {
 export interface DumpObjectsOptions extends ObjectsOptions {
   readonly seal: Seal;
   readonly draft: Draft;
-  /** Objects listed by earlier backups of the same pool, each in key order. */
+  /** Objects of earlier backups in the same pool, each list in key order. */
   readonly known: readonly AsyncIterable<ObjectEntry>[];
 }
 
-/** Copies missing objects to the target. Both sides are listed page by page; unchanged objects need no request. */
+/**
+ * Copies missing objects to the target. The store and the target are listed page by page; unchanged objects do not need
+ * a request.
+ */
 export async function dumpObjects(options: DumpObjectsOptions): Promise<ObjectList[]> {
   const { store } = options;
   const { lists, last } = await readMadeLists(options);
@@ -81,7 +87,7 @@ async function* readDraftLists(
   }
 }
 
-/** Objects already copied by a backup without a manifest, in key order. */
+/** Returns the objects that an unfinished backup has already copied, in key order. */
 export async function* listDraftObjects(target: BackupTarget, id: string): AsyncGenerator<ObjectEntry> {
   for await (const { entries } of readDraftLists(target, id)) yield* entries;
 }
@@ -176,7 +182,7 @@ class ObjectDump {
   }
 }
 
-/** Objects of a backup in key order. @throws BackupError when a list does not match its stored digest */
+/** Returns the objects of a backup in key order. @throws BackupError when a list does not match its stored digest */
 export async function* listObjects(target: BackupTarget, manifest: Manifest): AsyncGenerator<ObjectEntry, undefined> {
   let last = '';
   for (const [index, { bytes, sha256 }] of (manifest.objects ?? []).entries()) {
@@ -196,7 +202,10 @@ export async function* listObjects(target: BackupTarget, manifest: Manifest): As
   return undefined;
 }
 
-/** Restores the objects that are missing in the store. @returns how many were restored, and how many existed */
+/**
+ * Restores the objects that are missing in the store. @returns the number of restored objects and of objects that
+ * already existed
+ */
 export async function loadObjects({
   store,
   target,
@@ -210,7 +219,7 @@ export async function loadObjects({
     const path = objectPath(manifest, key);
     const body = await target.read(path);
     if (body === undefined) throw new BackupError(`${path} is missing`);
-    // The store discards the object when the body fails.
+    // The store discards the object when reading the body fails.
     await store.putStream(key, await unseal(checked(body, { path, bytes: storedBytes, sha256 })), { contentType });
     counts.restored += 1;
     onProgress('objects', bytes);

@@ -1,4 +1,4 @@
-/** Removes old backups and unreferenced objects. */
+/** Removes old backups, and objects that no remaining backup references. */
 import { isComplete, listIds, openBackup } from './catalog.ts';
 import { follow } from './follow.ts';
 import { folderOf, objectsFolder, timeOfId, digestPath } from './layout.ts';
@@ -12,7 +12,10 @@ export interface Pruned {
   readonly objects: number;
 }
 
-/** Keeps complete backups younger than `keepDays`, always the newest one, and backups that may still be running. */
+/**
+ * Removes backups older than `keepDays`, except the newest complete one. Incomplete younger backups may still be
+ * running and are not removed.
+ */
 export async function pruneBackups(
   target: BackupTarget,
   keepDays: number,
@@ -35,7 +38,7 @@ export async function pruneBackups(
   return { backups: removed, objects };
 }
 
-/** Removes the file that marks the backup as complete first. */
+/** Removes a backup, beginning with the file that marks it as complete. */
 async function removeBackup(target: BackupTarget, id: string): Promise<void> {
   await target.remove(digestPath(id));
   for await (const { path } of target.list(folderOf(id))) await target.remove(path);

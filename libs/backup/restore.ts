@@ -22,7 +22,7 @@ export interface RestoreOptions {
   readonly store: ObjectStore | undefined;
   /** Names of all migrations that this release knows, by schema. */
   readonly known: Readonly<Record<string, readonly string[]>>;
-  /** Creates the schemas with these migrations only; undefined: with all migrations. */
+  /** Creates the schemas with only the given migrations; with all migrations if undefined. */
   readonly migrate: (only: Readonly<Record<string, readonly string[]>> | undefined) => Promise<void>;
   readonly onProgress: OnProgress;
 }
@@ -36,8 +36,8 @@ export interface Restored {
 const restOfRestore = 'run tools/migrate.ts, then `doctor --after-restore`, while no service runs';
 
 /**
- * Restores a backup. Database rows are loaded completely or not at all. After a failure before they are loaded, a
- * second run skips what exists; after a later failure it cannot restart, and the error states the remaining steps.
+ * Restores a backup. Database rows are loaded completely or not at all. After a failure before loading, a second run
+ * skips existing objects. After a later failure the restore cannot be repeated; the error states the remaining steps.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { url, target, manifest, store, known, migrate } = options;
@@ -52,7 +52,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       `the database is not empty (${filled.slice(0, 3).join(', ')}${filled.length > 3 ? ', …' : ''}): a backup goes into an empty installation. Where a restore has brought these rows and failed behind them, ${restOfRestore}`,
     );
   }
-  // Objects are restored first, so that all objects of the loaded database exist.
+  // Objects are restored first, so that the objects of all loaded rows exist.
   if (store !== undefined) await store.ensureBucket();
   const objects = store === undefined || manifest.objects === null ? null : await loadObjects({ ...options, store });
   const erasures = store === undefined ? 0 : await bringErasures(store, target);
@@ -65,7 +65,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   return { objects, erasures };
 }
 
-/** @throws BackupError that states the remaining steps, instead of the original error */
+/**
+ * Runs `work` after the rows were loaded. @throws BackupError that states the remaining steps, with the original error
+ * as its cause
+ */
 export async function afterRows<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 /**
- * Encryption of backups with age public keys. Creating a backup needs no secret and does not allow reading earlier
- * ones; only a restore needs the secret key.
+ * Encryption of backups with age public keys. Creating a backup requires only public keys, which cannot decrypt earlier
+ * backups; a restore requires the secret key.
  */
 import { Readable } from 'node:stream';
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -8,7 +8,7 @@ import { BackupError } from './errors.ts';
 import { hashOf } from './manifest.ts';
 
 export interface Seal {
-  /** Public keys in a fixed order; empty: not encrypted. */
+  /** Public keys (age) in a fixed order; an empty list means no encryption. */
   readonly recipients: readonly string[];
   seal(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>>;
 }
@@ -16,13 +16,13 @@ export interface Seal {
 /** Decrypts a body. */
 export type Unseal = (body: AsyncIterable<Uint8Array>) => Promise<AsyncIterable<Uint8Array>>;
 
-/** @throws BackupError for an invalid age public key */
+/** Creates the encryption for age public keys. @throws BackupError for an invalid key */
 export function createSeal(keys: readonly string[]): Seal {
   const recipients = [...new Set(keys)].toSorted();
   if (recipients.length === 0) return { recipients, seal: (body) => Promise.resolve(body) };
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
-    // The error does not repeat a secret key passed by mistake.
+    // A secret key can be passed by mistake; the error must not repeat it.
     if (recipient.startsWith('AGE-SECRET-KEY-'))
       throw new BackupError('a secret key was given where a public one, age1…, is needed');
     try {
@@ -34,7 +34,10 @@ export function createSeal(keys: readonly string[]): Seal {
   return { recipients, seal: async (body) => fromWeb(await encrypter.encrypt(toWeb(body))) };
 }
 
-/** @param identities secret keys @throws BackupError for an invalid key, without repeating it */
+/**
+ * Creates the decryption with age secret keys. @param identities secret keys @throws BackupError for an invalid key,
+ * which the message does not repeat
+ */
 export function createUnseal(encryptedTo: readonly string[], identities: readonly string[]): Unseal {
   if (encryptedTo.length === 0) return (body) => Promise.resolve(body);
   if (identities.length === 0) throw new BackupError('the backup is encrypted: its secret key is needed');
@@ -57,12 +60,12 @@ export function createUnseal(encryptedTo: readonly string[], identities: readonl
   };
 }
 
-/** Name of the pool of objects encrypted for these keys. Another set of keys starts a new pool. */
+/** Returns the name of the pool of objects encrypted for these keys. A different set of keys has a different pool. */
 export function poolOf(recipients: readonly string[]): string {
   return recipients.length === 0 ? 'plain' : `age-${hashOf(recipients.join('\n')).slice(0, 16)}`;
 }
 
-/** Generates a key pair. */
+/** Generates an age key pair. */
 export async function generateKeys(): Promise<{ secret: string; recipient: string }> {
   const secret = await generateX25519Identity();
   return { secret, recipient: await identityToRecipient(secret) };

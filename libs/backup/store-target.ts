@@ -6,7 +6,10 @@ import { type BackupTarget, checkPath } from './target.ts';
 const contentType = 'application/octet-stream';
 const address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
 
-/** Bucket and prefix of `s3://bucket/prefix`; undefined for other text. @throws BackupError for an invalid address */
+/**
+ * Returns bucket and prefix of `s3://bucket/prefix`; returns undefined for other text. @throws BackupError for an
+ * invalid address
+ */
 export function readStoreAddress(text: string): { bucket: string; prefix: string } | undefined {
   if (!text.startsWith('s3://')) return undefined;
   const [, bucket, path = ''] = address.exec(text) ?? [];
@@ -15,7 +18,7 @@ export function readStoreAddress(text: string): { bucket: string; prefix: string
   return { bucket, prefix: prefix === '' ? '' : `${checkPath(prefix)}/` };
 }
 
-/** @param location for people */
+/** Creates a target in the bucket of `store`. @param location name of the target in messages */
 export function createStoreTarget(store: ObjectStore, prefix: string, location: string): BackupTarget {
   const keyOf = (path: string): string => prefix + checkPath(path);
   return {
@@ -31,7 +34,7 @@ export function createStoreTarget(store: ObjectStore, prefix: string, location: 
     folders: async (folder) => {
       const names: string[] = [];
       const root = `${keyOf(folder)}/`;
-      // Skips past everything below each name (`0` sorts after `/`): one request per folder.
+      // Needs one request per folder: the next listing starts after the contents of the folder (`0` sorts after `/`).
       for (let after: string | undefined; ;) {
         const next = await first(store.list(root, after));
         if (next === undefined) return names;

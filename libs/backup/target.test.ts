@@ -3,7 +3,7 @@ import { checkPath } from './target.ts';
 
 describe('checkPath (rules/operations#backups)', () => {
   it.each(['manifest.json', 'objects/age-c16974b6/audio/5/-PLvvv1U5io.mp3', 'objects/plain/thumbnails/1/_x2.jpg'])(
-    'accepts %s, a file name of a backup',
+    'accepts %s as the file name of a backup',
     (path) => {
       expect(checkPath(path)).toBe(path);
     },
@@ -21,7 +21,7 @@ describe('checkPath (rules/operations#backups)', () => {
     'a\u0000',
     'a\\b',
     'a b',
-  ])('rejects %j, which could leave the target', (path) => {
+  ])('rejects the path %j, which could be outside of the backup target', (path) => {
     expect(() => checkPath(path)).toThrow('is not a name of a file of a backup');
   });
 });

@@ -9,7 +9,7 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
-/** Paths consist of names allowed by {@link checkPath}, separated by `/`. */
+/** A folder or bucket that stores files. Paths consist of names allowed by {@link checkPath}, separated by `/`. */
 export interface BackupTarget {
   /** For people. */
   readonly location: string;
@@ -17,9 +17,9 @@ export interface BackupTarget {
   write(path: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile>;
   read(path: string): Promise<Readable | undefined>;
   sizeOf(path: string): Promise<number | undefined>;
-  /** Files below a folder in byte order of their paths; only those after the path `after`. */
+  /** Lists the files below a folder that sort after the path `after`, in byte order of their paths. */
   list(folder: string, after?: string): AsyncIterable<{ readonly path: string; readonly sizeBytes: number }>;
-  /** Names of the direct subfolders, sorted. */
+  /** Returns the names of the direct subfolders, sorted. */
   folders(folder: string): Promise<string[]>;
   remove(path: string): Promise<void>;
   close(): void;
@@ -28,14 +28,14 @@ export interface BackupTarget {
 /** Random object names can also start with - and _ (`isObjectKey`). */
 const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,250}$/;
 
-/** @throws BackupError for a path outside the target */
+/** Returns the path if it is valid. @throws BackupError for a path outside the target */
 export function checkPath(path: string): string {
   if (path.length > 2_000 || !path.split('/').every((part) => segment.test(part)))
     throw new BackupError(`"${path}" is not a name of a file of a backup`);
   return path;
 }
 
-/** Reads a small file. @throws BackupError when it exceeds `maxBytes` */
+/** Reads a small file as text. @throws BackupError when the file exceeds `maxBytes` */
 export async function readText(target: BackupTarget, path: string, maxBytes: number): Promise<string | undefined> {
   const body = await target.read(path);
   if (body === undefined) return undefined;
@@ -49,7 +49,7 @@ export async function readText(target: BackupTarget, path: string, maxBytes: num
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Passes a file through; throws at its end when size or digest differ. */
+/** Passes the bytes of a file through. Throws at the end when size or digest differs from the expected one. */
 export async function* checked(
   body: AsyncIterable<Uint8Array>,
   expected: { readonly path: string; readonly bytes: number; readonly sha256: string },

@@ -1,4 +1,4 @@
-/** Reads a complete backup and reports everything that differs from what was stored. Does not need the secret key. */
+/** Reads a complete backup without the secret key and reports every file that differs from what was stored. */
 import type { OnProgress } from './database.ts';
 import { BackupError } from './errors.ts';
 import { objectPath, tablePath } from './layout.ts';
@@ -6,7 +6,7 @@ import type { Manifest } from './manifest.ts';
 import { listObjects } from './objects.ts';
 import { type BackupTarget, checked } from './target.ts';
 
-/** Limit of reported problems. */
+/** Number of problems after which verification of objects stops. */
 const maxProblems = 100;
 
 export interface Verification {
@@ -15,7 +15,7 @@ export interface Verification {
   readonly problems: readonly string[];
 }
 
-/** @param options.manifest from `openBackup`, which has validated it */
+/** Verifies all files of a backup. @param options.manifest from `openBackup`, which has validated it */
 export async function verifyBackup(options: {
   readonly target: BackupTarget;
   readonly manifest: Manifest;
@@ -54,7 +54,7 @@ export async function verifyBackup(options: {
     }
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
-    problems.push(error.message); // an object list: its objects are unknown
+    problems.push(error.message); // an object list is damaged: its objects are unknown
   }
   return { files, bytes, problems };
 }

@@ -4,7 +4,7 @@ import { createBatcher } from './batcher.ts';
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('createBatcher', () => {
-  it('batches items of one turn, and items added while a batch runs', async () => {
+  it('runs items of one tick as one batch, and items added during a batch as the next one', async () => {
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       keyOf: String,
@@ -26,7 +26,7 @@ describe('createBatcher', () => {
     ]);
   });
 
-  it('never batches two items of one key, and limits the number of items', async () => {
+  it('never batches two items with the same key, and limits the number of items per batch', async () => {
     const batches: string[][] = [];
     const batcher = createBatcher<string, string>({
       keyOf: (item) => item,
@@ -43,7 +43,7 @@ describe('createBatcher', () => {
     ]);
   });
 
-  it('limits the total size and keeps the order of items', async () => {
+  it('limits the total size of a batch and preserves the order of items', async () => {
     const batches: string[][] = [];
     const batcher = createBatcher<string, string>({
       keyOf: (item) => item,
@@ -59,7 +59,7 @@ describe('createBatcher', () => {
     expect(batches).toEqual([['aaa', 'bbb'], ['cccc', 'd'], ['too large a one'], ['e']]);
   });
 
-  it('starts a second batch when more items were added than one takes', async () => {
+  it('runs a second batch concurrently when the waiting items exceed one batch', async () => {
     let [running, most] = [0, 0];
     const batcher = createBatcher<number, number>({
       keyOf: String,
@@ -75,7 +75,7 @@ describe('createBatcher', () => {
     expect(most).toBe(2);
   });
 
-  it('resolves with undefined without a result, and rejects all items of a failed batch', async () => {
+  it('resolves an item without a result with undefined, and rejects all items of a failed batch', async () => {
     let fails = false;
     const batcher = createBatcher<number, number>({
       keyOf: String,
@@ -92,7 +92,7 @@ describe('createBatcher', () => {
     await expect(batcher.add(3)).resolves.toBeUndefined();
   });
 
-  it('is idle when no item is pending', async () => {
+  it('becomes idle when no item is pending', async () => {
     let done = 0;
     const batcher = createBatcher<number, number>({
       keyOf: String,

@@ -1,9 +1,12 @@
 /**
- * Batches items added in one turn of the event loop, and items added while the maximum of batches runs: one round trip
- * for many items under load, no delay without it.
+ * Collects items into batches: items added in one turn of the event loop, and items added while the maximum number of
+ * batches runs. Under load one round trip serves many items; without load there is no delay.
  */
 export interface Batcher<Item, Result> {
-  /** Resolves with the item's result, undefined when the batch has none for it. @throws the error of the batch */
+  /**
+   * Adds an item. Resolves with its result, or with undefined when the batch has no result for it. @throws the error of
+   * the batch
+   */
   add(item: Item): Promise<Result | undefined>;
   /** Resolves when no item is pending. */
   idle(): Promise<void>;
@@ -15,12 +18,12 @@ interface PendingItem<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Items with the same `keyOf` never share a batch. `run` returns results by key. */
+/** Creates a batcher. Items with the same `keyOf` never share a batch. `run` returns results by key. */
 export function createBatcher<Item, Result>(options: {
   readonly keyOf: (item: Item) => string;
   readonly run: (items: [Item, ...Item[]]) => Promise<ReadonlyMap<string, Result>>;
   readonly maxItems?: number;
-  /** Size limit of a batch, in the unit of `sizeOf`. A larger item has a batch of its own; items stay in order. */
+  /** Size of an item, in the unit of `maxSize`. An item over the limit has a separate batch. */
   readonly sizeOf?: (item: Item) => number;
   readonly maxSize?: number;
   /** Maximum concurrent batches, default 2. */

@@ -41,10 +41,10 @@ describe('renewLease', () => {
     expect(count()).toBe(3);
   });
 
-  it('keeps a lease after a failed renewal', async () => {
+  it('retains a lease when one renewal fails', async () => {
     const failure = new Error('the database is away');
     const { lease, failures, count } = keep((time) => {
-      if (time < 8) throw failure; // for longer than the lease
+      if (time < 8) throw failure; // fails for longer than the lease lasts
       return true;
     });
     await waitFor(() => count() > 9, { what: 'renewals' });
@@ -53,7 +53,7 @@ describe('renewLease', () => {
     expect(lease.lost.aborted).toBe(false);
   });
 
-  it('never renews a lease concurrently', async () => {
+  it('never runs two renewals of a lease concurrently', async () => {
     let running = 0;
     let most = 0;
     let release = (): void => {};

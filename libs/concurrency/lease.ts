@@ -1,7 +1,7 @@
 /**
  * Lease renewal. A lease is a right in the database that expires unless its holder renews it. Work continues while the
- * database is unavailable, since nobody else can acquire the lease then. If the lease was lost anyway, the transaction
- * that records the work detects it.
+ * database is unavailable, because no other process can acquire the lease then. If the lease is lost anyway, the
+ * transaction that records the work detects it.
  */
 export interface RenewalOptions {
   readonly leaseMs: number;
@@ -12,13 +12,13 @@ export interface RenewalOptions {
 export interface Lease {
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
-  /** Stops the renewal; the lease expires, or the holder releases it. */
+  /** Stops the renewal. The lease then expires, unless the holder releases it. */
   readonly stop: () => void;
 }
 
 /**
- * Renews a lease until stopped. `renew` resolves with whether the lease is still held; `reason` creates the abort
- * reason of a lost lease.
+ * Renews a lease until stopped. `renew` resolves with true while the lease is held. `reason` creates the abort reason
+ * for a lost lease.
  */
 export function renewLease(
   options: RenewalOptions & { readonly renew: () => Promise<boolean>; readonly reason?: () => Error },
@@ -35,7 +35,7 @@ export function renewLease(
   return { lost: lost.signal, stop };
 }
 
-/** Calls `renew` every third of the lease, never concurrently. @returns stops it */
+/** Calls `renew` every third of the lease time, never concurrently. @returns a function that stops the calls */
 export function renewPeriodically({
   leaseMs,
   renew,

@@ -13,7 +13,7 @@ describe('Poller', () => {
     await poller.stop();
   });
 
-  /** @returns the looks, and the messages of the log */
+  /** Starts a poller. @returns the recorded polls and a function that returns the log messages */
   function start(
     intervalMs: number,
     look: (count: number) => Promise<void> | void = () => undefined,
@@ -54,7 +54,7 @@ describe('Poller', () => {
     ]);
   });
 
-  it('polls at the earliest of the requested times', async () => {
+  it('polls at the earliest requested time', async () => {
     const { looks } = start(longMs);
     poller.wakeIn(longMs / 2);
     poller.wakeIn(2);
@@ -63,7 +63,7 @@ describe('Poller', () => {
     expect(looks[1]).toEqual({ woken: true, last: false });
   });
 
-  it('polls a last time when it is stopped', async () => {
+  it('polls one last time when it is stopped', async () => {
     const { looks } = start(longMs);
     await waitFor(() => looks.length === 1);
     await poller.stop();
@@ -75,7 +75,7 @@ describe('Poller', () => {
     expect(looks).toHaveLength(2);
   });
 
-  it('ignores wake-ups while it fails, and logs the failure once', async () => {
+  it('ignores wake-ups during a series of failures, and logs the failure once', async () => {
     const { looks, log } = start(20, (count) => {
       if (count < 5) poller.wake();
       if (count < 4) throw new Error('away');
@@ -86,7 +86,7 @@ describe('Poller', () => {
     expect(log()).toEqual(['fails', 'works again']);
   });
 
-  it('stops immediately while it fails', async () => {
+  it('stops immediately during a series of failures', async () => {
     const { looks } = start(longMs, () => Promise.reject(new Error('away')));
     await waitFor(() => looks.length === 1);
     await poller.stop();

@@ -1,24 +1,24 @@
 /**
- * Polls for due work: periodically, immediately when woken, and a last time when stopped. After a failure it waits for
- * the interval although woken; of consecutive failures only the first is logged.
+ * Polls for due work: at regular intervals, immediately when woken, and a last time when stopped. After a failure a
+ * wake-up does not shorten the interval. Of consecutive failures only the first is logged.
  */
 import type { Logger } from '#libs/logger';
 
 export interface PollRun {
-  /** `wake` was called since the previous poll. */
+  /** True when `wake` was called since the previous poll. */
   readonly woken: boolean;
-  /** The last poll, before the stop. */
+  /** True for the last poll before the poller stops. */
   readonly last: boolean;
 }
 
 export interface PollerOptions {
   readonly poll: (poll: PollRun) => Promise<void>;
-  /** From the end of a poll to the next one, unless woken. */
+  /** Time from the end of a poll to the next one, unless the poller is woken. */
   readonly intervalMs: number;
   readonly logger: Logger;
   /** Log messages of the first failure and of the recovery. */
   readonly texts: { readonly failure: string; readonly recovery: string };
-  /** Log fields of an error. */
+  /** Returns the log fields of an error. */
   readonly describeError?: (error: unknown) => object;
 }
 
@@ -45,7 +45,7 @@ export class Poller {
     if (!this.#failing) this.#endWait?.();
   }
 
-  /** Polls within `delayMs`. */
+  /** Polls within `delayMs`, if the regular poll is later. */
   wakeIn(delayMs: number): void {
     if (this.#stopped || delayMs >= this.#options.intervalMs) return;
     const atMs = performance.now() + delayMs + 1;

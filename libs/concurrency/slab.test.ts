@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Slab } from './slab.ts';
 
 describe('Slab', () => {
-  it('returns added items by index until they are removed, like a map', () => {
+  it('returns each item by its index until the item is removed, like a map', () => {
     const acts = fc.array(fc.oneof(fc.record({ add: fc.string() }), fc.record({ remove: fc.nat(20) })));
     fc.assert(
       fc.property(acts, (given) => {
@@ -27,13 +27,13 @@ describe('Slab', () => {
     );
   });
 
-  it('reuses free indexes', () => {
+  it('reuses the indexes of removed items', () => {
     const slab = new Slab<string>();
     for (let turn = 0; turn < 1_000; turn++) slab.remove(slab.add('a'));
     expect(slab.add('b')).toBe(0);
   });
 
-  it('allows removal of items during iteration', () => {
+  it('allows the removal of items during iteration', () => {
     const slab = new Slab<number>();
     const places = [1, 2, 3].map((item) => slab.add(item));
     for (const item of slab) slab.remove(places[item - 1] ?? -1);

@@ -11,12 +11,12 @@ export class Slab<Item> {
     return this.#items.length - this.#free.length;
   }
 
-  /** Index of the next item. */
+  /** Index that the next added item gets. */
   get nextIndex(): number {
     return this.#free.at(-1) ?? this.#items.length;
   }
 
-  /** @returns its index, which is reused after `remove` */
+  /** Adds an item. @returns the index of the item, which is reused after `remove` */
   add(item: Item): number {
     const slot = this.#free.pop() ?? this.#items.length;
     this.#items[slot] = item;
@@ -27,14 +27,14 @@ export class Slab<Item> {
     return this.#items[slot];
   }
 
-  /** Does nothing for a free index. */
+  /** Removes the item at an index; does nothing for a free index. */
   remove(slot: number): void {
     if (this.#items[slot] === undefined) return;
     this.#items[slot] = undefined;
     this.#free.push(slot);
   }
 
-  /** Iterates by index; items added or removed meanwhile may be skipped. */
+  /** Iterates by index; items that are added or removed during the iteration may be skipped. */
   *[Symbol.iterator](): Generator<Item> {
     for (const item of this.#items) if (item !== undefined) yield item;
   }

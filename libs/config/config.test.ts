@@ -36,11 +36,11 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe('settings in files (SECRETS_DIR)', () => {
+describe('settings from files (SECRETS_DIR)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coherence-secrets-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('override variables of the same name, without a trailing line break; other files are ignored', () => {
+  it('prefers settings from files to variables of the same name, removes the last line break, and ignores other files', () => {
     mkdirSync(join(folder, '..data'));
     writeFileSync(join(folder, '..data', 'NATS_URL'), 'nats://mounted:4222\n');
     symlinkSync(join('..data', 'NATS_URL'), join(folder, 'NATS_URL'));
@@ -50,14 +50,14 @@ describe('settings in files (SECRETS_DIR)', () => {
     expect(loadConfig(Type.Object(natsSettings), env).NATS_URL).toBe('nats://mounted:4222');
   });
 
-  it('are rejected when the folder does not exist, and not read when none is configured', () => {
+  it('rejects a missing SECRETS_DIR, and reads no files when SECRETS_DIR is not set', () => {
     expect(() => readEnvironment({ SECRETS_DIR: join(folder, 'absent') })).toThrow(/ENOENT.*absent/);
     expect(readEnvironment({ LOG_LEVEL: 'warn' })).toEqual({ LOG_LEVEL: 'warn' });
   });
 });
 
 describe('loadConfig (architecture#configuration)', () => {
-  it('reads text, numbers and booleans from the environment, and uses defaults otherwise', () => {
+  it('reads text, numbers and booleans from the environment, with defaults for unset variables', () => {
     const config = loadConfig(schema, {
       NATS_URL: 'nats://localhost:4222',
       PORT: '9000',
@@ -87,7 +87,7 @@ describe('loadConfig (architecture#configuration)', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('parses host lists with commas and white space, and names a list with an invalid entry (D90)', () => {
+  it('parses host lists with commas and white space, and reports a list with an invalid entry (D90)', () => {
     const read = (value: string) => {
       try {
         return loadConfig(Type.Object(webhookHostSettings), { WEBHOOK_ALLOWED_HOSTS: value }).WEBHOOK_ALLOWED_HOSTS;
@@ -118,7 +118,7 @@ describe('loadConfig (architecture#configuration)', () => {
     expect(problemsOf({ NATS_URL: '' })).toEqual([expect.stringMatching(/^NATS_URL is missing/)]);
   });
 
-  it('reports all problems together, in words', () => {
+  it('reports all problems of a configuration together in readable sentences', () => {
     const problems = problemsOf({
       NATS_URL: 'localhost',
       LOG_LEVEL: 'loud',
@@ -138,13 +138,13 @@ describe('loadConfig (architecture#configuration)', () => {
   });
 
   it.each(['1e3', '0x10', '12 ', '1.0', ''])(
-    'rejects "%s" as a whole number, or uses the default when empty',
+    'rejects "%s" as a whole number, and uses the default for an empty variable',
     (text) => {
       expect(problemsOf({ NATS_URL: 'nats://x', PORT: text })).toHaveLength(text === '' ? 0 : 1);
     },
   );
 
-  it('never prints a value, which may be a secret', () => {
+  it('never prints the value of a variable, which may be a secret', () => {
     const secret = 'hunter2-hunter2';
     const all = Type.Object({ ...databaseSettings, ...s3Settings });
     expect(() => loadConfig(all, { DATABASE_URL: secret, S3_ENDPOINT: secret })).toThrow(ConfigError);

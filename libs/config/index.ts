@@ -25,7 +25,9 @@ export {
   minSecretLength,
 } from './secrets.ts';
 
-/** All problems of the environment in one message; values are never quoted, since they may be secrets. */
+/**
+ * Reports all problems of the environment in one message. The message never quotes values, because they may be secrets.
+ */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -36,7 +38,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A frozen configuration that satisfies the schema, without undeclared names. */
+/** A frozen configuration that satisfies the schema and has only declared names. */
 export type ConfigOf<Properties extends TProperties> = Readonly<Static<TObject<Properties>>>;
 
 /**
@@ -74,7 +76,10 @@ export function loadConfig<Properties extends TProperties>(
   return Object.freeze(values) as ConfigOf<Properties>;
 }
 
-/** White space as a secret is a mistake: it protects nothing. An empty variable means no secret. */
+/**
+ * Reports a secret of white space only: it is a mistake and protects nothing. An empty variable means that there is no
+ * secret.
+ */
 function describeBlank(schema: TSchema): string {
   const requested = readKeyword(schema, 'errorMessage');
   return `${typeof requested === 'string' ? `${requested}, and ` : ''}is blank: set a value, or leave it empty for none${describe(schema)}`;
@@ -121,7 +126,7 @@ const url = (description: string, protocols: string): TSchemaString =>
   });
 type TSchemaString = ReturnType<typeof Type.String>;
 
-/** Address to listen on. The default is reachable from this machine only. */
+/** A setting for the address to listen on. The default accepts connections from the same machine only. */
 const host = (description: string) =>
   listenHost(
     Type.String({
@@ -135,7 +140,7 @@ const host = (description: string) =>
 const port = (description: string, fallback: number) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
 
-/** Parameters of NATS_URL by setting. */
+/** Parameter of NATS_URL for each file setting. */
 export const natsFileParameters = {
   NATS_CREDS_FILE: 'creds_file',
   NATS_NKEY_SEED_FILE: 'nkey_seed_file',
@@ -166,8 +171,9 @@ export const natsSettings = {
 };
 
 /**
- * NATS_URL with the credential files as parameters (libs/nats).
- * @param user suffix of settings for several users: `_GATEWAY` reads NATS_URL_GATEWAY, NATS_CREDS_FILE_GATEWAY, …
+ * Returns NATS_URL with the credential files as parameters (libs/nats).
+ * @param user suffix of the setting names, for processes with several NATS users: `_GATEWAY` reads NATS_URL_GATEWAY,
+ * NATS_CREDS_FILE_GATEWAY, …
  */
 export function buildNatsUrl(settings: Readonly<Record<string, unknown>>, user = ''): string {
   const values = settings as Variables;
@@ -180,7 +186,8 @@ export function buildNatsUrl(settings: Readonly<Record<string, unknown>>, user =
 }
 
 /**
- * Verification of actors (libs/actor). Not secret, but one half of a key pair: an installation stores both together.
+ * Setting for verifying actors (libs/actor). The public key is marked as a secret so that an installation stores it
+ * with the signing key.
  */
 export const actorSettings = {
   ACTOR_PUBLIC_KEY: secret(
@@ -203,7 +210,7 @@ export const actorSigningSettings = {
   ),
 };
 
-/** Settings of every service that replies on the bus. */
+/** Settings of every service that replies to RPCs. */
 export const replySettings = {
   CHECK_REPLIES: Type.Boolean({
     default: false,
@@ -228,8 +235,8 @@ export const databasePasswordSettings = {
 };
 
 /**
- * DATABASE_URL with the source of its password (libs/orm). @throws ConfigError when two sources are set, or the command
- * is malformed
+ * Returns DATABASE_URL with the source of its password (libs/orm). @throws ConfigError when two sources are set, or the
+ * command is malformed
  */
 export function buildDatabaseUrl(settings: Readonly<Record<string, unknown>>): string {
   const {
@@ -255,12 +262,12 @@ function splitCommand(text: string): readonly string[] {
     const words: unknown = JSON.parse(text);
     if (Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string')) return words;
   } catch {
-    // Reported below.
+    // The error is thrown below.
   }
   throw new ConfigError(['DATABASE_PASSWORD_COMMAND must be words separated by white space, or a JSON list of texts']);
 }
 
-/** PostgreSQL, with the pool size of this process. */
+/** Settings for PostgreSQL, with the pool size of this process. */
 export const databaseSettings = {
   DATABASE_URL: secret(
     url(
@@ -281,7 +288,7 @@ export const databaseSettings = {
   }),
 };
 
-/** An S3-compatible object store. */
+/** Settings for an S3-compatible object store. */
 export const s3Settings = {
   S3_ENDPOINT: url('object store, e.g. http://localhost:9000', 'http|https'),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
@@ -312,7 +319,7 @@ export const s3Settings = {
   S3_FORCE_PATH_STYLE: Type.Boolean({ default: true, description: 'bucket in the path instead of the host name' }),
 };
 
-/** Settings of every process. */
+/** Log settings of every process. */
 export const logSettings = {
   NODE_ENV: Type.String({
     default: '',
@@ -332,7 +339,10 @@ export const logSettings = {
   ),
 };
 
-/** Metrics, health and traces (rules/operations#health, rules/operations#metrics); port 0 = any free one. */
+/**
+ * Settings for metrics, health and traces (rules/operations#health, rules/operations#metrics). Port 0 selects any free
+ * port.
+ */
 export const telemetrySettings = {
   METRICS_PORT: port('metrics and health', 9090),
   METRICS_HOST: host('the port of metrics and health'),
@@ -350,7 +360,7 @@ export const telemetrySettings = {
   ...tracingSettings,
 };
 
-/** Settings of HTTP services (rules/operations#availability). */
+/** Shutdown settings of HTTP services (rules/operations#availability). */
 export const drainSettings = {
   DRAIN_WINDOW_SECONDS: Type.Integer({
     default: 3,
@@ -384,18 +394,18 @@ const hostList = (description: string) =>
     description: `${description}: \`host[:port]\`, separated by commas or white space; default port 443, 80 with \`http://\``,
   });
 
-/** Private hosts of providers that the operator configures (D90). */
+/** Private hosts that services may call at providers configured by the operator (D90). */
 export const outboundSettings = {
   OUTBOUND_ALLOWED_HOSTS: hostList('private hosts of configured providers, not of webhook endpoints'),
 };
 
-/** Private hosts of URLs that accounts configure (D90). */
+/** Private hosts that are allowed in URLs configured by accounts (D90). */
 export const webhookHostSettings = {
   WEBHOOK_ALLOWED_HOSTS: hostList('private hosts of webhook endpoints, also without TLS'),
 };
 
 /**
- * Identity provider; used by the gateway for signing in and by the directory for identities
+ * Issuer of the identity provider. The gateway uses it for signing in, the directory for identities
  * (rules/access#identity-provider).
  */
 export const issuerSetting = Type.Optional(
@@ -405,9 +415,9 @@ export const issuerSetting = Type.Optional(
   ),
 );
 
-/** The address of a service that listens, e.g. `hostSetting('public HTTP')`. */
+/** Declares the address that a service listens on, e.g. `hostSetting('public HTTP')`. */
 export const hostSetting = host;
-/** A port with a default, for a service that listens. */
+/** Declares a port with a default, for a service that listens. */
 export const portSetting = port;
-/** A URL of one of the protocols, e.g. `urlSetting('meeting provider', 'http|https')`. */
+/** Declares a URL with one of the given protocols, e.g. `urlSetting('meeting provider', 'http|https')`. */
 export const urlSetting = url;

@@ -49,7 +49,7 @@ describe('secrets of a platform reachable from other machines', () => {
     ['on every address', { HOST: '::' }],
     ['on an address of the machine', { HOST: '192.0.2.7' }],
     ['in production on the loopback address', { ...production, HOST: '127.0.0.1' }],
-  ])('are rejected when they are public or easy to guess: %s', (_where, env) => {
+  ])('rejects secrets that are public or easy to guess: %s', (_where, env) => {
     expect(problemsOf({ ...sound, ...env })).toEqual([]);
     expect(problemsOf({ ...sound, ...env, API_TOKEN: 'demo-api-token' })).toEqual([
       'API_TOKEN is, or holds, a password that anybody knows: make one with: npm run --silent cli -- secrets generate',
@@ -76,12 +76,12 @@ describe('secrets of a platform reachable from other machines', () => {
     { HOST: '::1' },
     { HOST: 'localhost' },
     { NODE_ENV: 'development' },
-  ])('may have any value on the loopback address: %j', (env) => {
+  ])('accepts any secret on the loopback address: %j', (env) => {
     expect(problemsOf({ ...sound, HOOK_SECRET: '', ROTATED: '', API_TOKEN: 'demo-api-token', ...env })).toEqual([]);
   });
 
   it.each([' ', '\t\n', ' '.repeat(30), '\u200b'.repeat(30)])(
-    'are never blank, on any listening address: %j',
+    'rejects blank secrets on any listening address: %j',
     (blank) => {
       for (const env of [production, {}]) {
         const given = { ...sound, ...env, API_TOKEN: blank, PROVIDER_TOKEN: blank, ROTATED: blank };
@@ -94,9 +94,9 @@ describe('secrets of a platform reachable from other machines', () => {
     },
   );
 
-  it('are reported together with all other problems, without their values', () => {
+  it('reports problems of secrets together with all others, without the values', () => {
     const env = { ...production, API_TOKEN: 'hunter2', LOG_LEVEL: 'loud', HOOK_SECRET: 'hunter2', ROTATED: long };
-    expect(problemsOf(env)).toHaveLength(4); // DATABASE_URL is missing too
+    expect(problemsOf(env)).toHaveLength(4); // DATABASE_URL is also missing
     expect(problemsOf(env).join()).not.toContain('hunter2');
   });
 
@@ -105,7 +105,7 @@ describe('secrets of a platform reachable from other machines', () => {
       problemsOf({ ...sound, ...env, ROTATED: values });
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(minSecretLength));
 
-    it('are each validated like a single value', () => {
+    it('validates each of several values of a secret like a single value', () => {
       expect(rotated(` ${a}\n${b}\t${c}  ${d}\n`)).toEqual([]);
       expect(rotated(`${a} demo-api-token`)).toEqual([
         expect.stringMatching(/^ROTATED, value 2, is, or holds, a password that anybody knows: /),
@@ -118,7 +118,7 @@ describe('secrets of a platform reachable from other machines', () => {
       expect(rotated('short demo-api-token', {})).toEqual([]);
     });
 
-    it('are limited to four on any address, and reported without their values', () => {
+    it('accepts at most four values of a secret on any address, and reports an excess without the values', () => {
       for (const env of [production, {}]) {
         expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env)[0]).toMatch(
           /^ROTATED must be one value, or up to 4 separated by white space/,
@@ -129,27 +129,27 @@ describe('secrets of a platform reachable from other machines', () => {
       expect(rotated('')).toEqual([expect.stringMatching(/^ROTATED is missing/)]);
     });
 
-    it('are read in order, each once', () => {
+    it('returns the values of a secret in order, without duplicates', () => {
       expect(listSecretValues(' new \n old\told new ')).toEqual(['new', 'old']);
       expect(listSecretValues('')).toEqual([]);
     });
   });
 
-  it('of external services may have any length', () => {
+  it('accepts secrets of external services with any length', () => {
     expect(problemsOf({ ...sound, ...production, PROVIDER_TOKEN: 'x' })).toEqual([]);
     expect(problemsOf({ ...sound, ...production, PROVIDER_TOKEN: 'minioadmin' })).toHaveLength(1);
   });
 });
 
 describe('defaults of npm start on the loopback address', () => {
-  it('are all recognised as public secrets', () => {
+  it('recognises all default secrets as public', () => {
     expect(Object.values(demoValues).filter((value) => !isPublicSecret(value))).toEqual([]);
   });
 });
 
 describe('the loopback address', () => {
   it.each(['0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.org', '1270.0.0.1', 'example.org', ''])(
-    'is not %j',
+    'does not treat %j as the loopback address',
     (host) => {
       expect(isLoopback(host)).toBe(false);
     },
@@ -157,7 +157,7 @@ describe('the loopback address', () => {
 });
 
 describe('replaceSecrets', () => {
-  it('replaces secrets by names at any position, and leaves other text unchanged', () => {
+  it('replaces secrets at any depth by their names, and leaves other values unchanged', () => {
     const names = new Set<string>();
     const config = {
       messaging: { bot_token: '1:a', webhook_secret: 'b', echo_channel: '@c', apiKey: '' },

@@ -6,15 +6,15 @@ import { isRawNumber } from '#libs/json';
  * machine anything is allowed, and `npm start` uses the values below.
  */
 
-/** Used by `npm start` on the loopback address. */
+/** Secrets that `npm start` uses on the loopback address. */
 export const demoValues = {
   API_TOKEN: 'demo-api-token',
   API_LOGIN_SECRET: 'demo-login-secret',
-  /** Of every account of the demo workspace. */
+  /** Password of every account of the demo workspace. */
   DEMO_PASSWORD: 'coherence-demo-password',
 } as const;
 
-/** Publicly known values: those above and defaults of earlier releases, examples and servers. */
+/** Publicly known values: the demo values above, and defaults of earlier releases, examples and servers. */
 const publicValues: ReadonlySet<string> = new Set([
   ...Object.values(demoValues),
   ...['ada', 'ben', 'editor', 'admin'].map((name) => `${name}-demo-password`),
@@ -33,10 +33,10 @@ export const minSecretLength = 24;
 export const maxSecretValues = 4;
 const remedy = 'make one with: npm run --silent cli -- secrets generate';
 
-/** All values that are rejected on exposed installations. */
+/** Returns all values that exposed installations reject. */
 export const listPublicSecrets = (): string[] => [...publicValues].toSorted();
 
-/** True for a secret that is published in the documents. */
+/** Returns true for a secret that is published in documents or defaults. */
 export function isPublicSecret(text: string): boolean {
   return publicValues.has(text);
 }
@@ -50,19 +50,19 @@ type Marked = TSchema & {
   listensOn?: boolean;
 };
 
-/** Marks a secret setting: the chart takes it from a Secret. */
+/** Marks a setting as secret: the Helm chart reads it from a Secret. */
 export function secret<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, writeOnly: true };
 }
 
-/** Marks an account name: stored with the secrets without being one. */
+/** Marks an account name, which is stored with the secrets but is not secret. */
 export function accountName<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, writeOnly: true, namesAccount: true };
 }
 
 /**
- * Marks a secret chosen by the operator: exposed installations require a minimum length, and a value at all unless
- * `neededUnless` is true.
+ * Marks a secret chosen by the operator. Exposed installations require a minimum length; they also require a value,
+ * unless the setting `neededUnless` is true.
  */
 export function operatorSecret<Schema extends TSchema>(
   schema: Schema,
@@ -72,8 +72,8 @@ export function operatorSecret<Schema extends TSchema>(
 }
 
 /**
- * A secret with rotation: several values, separated by white space, are accepted together (K8). `listSecretValues`
- * parses them; options as those of `operatorSecret`.
+ * Declares a secret that can be rotated: several values, separated by white space, are accepted together (K8).
+ * `listSecretValues` parses them. The options are those of `operatorSecret`.
  */
 export function rotatedSecret(options: { description: string; default?: string; neededUnless?: string }) {
   const { neededUnless, description, ...rest } = options;
@@ -86,7 +86,7 @@ export function rotatedSecret(options: { description: string; default?: string; 
   return { ...operatorSecret(schema, neededUnless === undefined ? {} : { neededUnless }), mostValues: maxSecretValues };
 }
 
-/** The distinct values of a `rotatedSecret` in order; empty for an empty text. */
+/** Returns the distinct values of a `rotatedSecret` in order; an empty list for an empty text. */
 export function listSecretValues(text: string): string[] {
   return [...new Set(text.split(/\s+/).filter((value) => value !== ''))];
 }
@@ -100,7 +100,9 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Whether the process is reachable from other machines. @param values parsed, by name */
+/**
+ * Returns whether the process is in production or reachable from other machines. @param values parsed settings by name
+ */
 export function isExposed(
   properties: Readonly<Record<string, TSchema>>,
   values: Readonly<Record<string, unknown>>,
@@ -113,7 +115,7 @@ export function isExposed(
   );
 }
 
-/** Problems of the secrets of an exposed process, without quoting them. */
+/** Returns the problems of the secrets of an exposed process. The texts do not quote the secrets. */
 export function findWeakSecrets(
   properties: Readonly<Record<string, TSchema>>,
   values: Readonly<Record<string, unknown>>,
@@ -139,7 +141,10 @@ export function findWeakSecrets(
   });
 }
 
-/** The problem of one secret, as the rest of a sentence after its name. */
+/**
+ * Returns the problem of one secret as a text that continues a sentence after the name of the secret; undefined without
+ * a problem.
+ */
 function findWeakness(value: string, chosenByUs: boolean): string | undefined {
   if (isPublicSecret(value) || listPasswords(value).some(isPublicSecret))
     return 'is, or holds, a password that anybody knows';
@@ -147,8 +152,8 @@ function findWeakness(value: string, chosenByUs: boolean): string | undefined {
 }
 
 /**
- * Passwords in an address such as `postgresql://user:password@host` or `nats://user:password@one,two`, which is not a
- * valid URL.
+ * Returns the passwords in an address such as `postgresql://user:password@host`. A list such as
+ * `nats://user:password@one,two` is not a valid URL, so the address is searched as text.
  */
 function listPasswords(address: string): string[] {
   if (!address.includes('://')) return [];
@@ -160,9 +165,9 @@ const secretName =
   /(?:^|[_\W])(?:token|secret|password|passphrase|api_?key|private_?key|secret_?key|access_?key|credentials?)$/i;
 
 /**
- * A copy with `{env: NAME}` in place of every secret, as in workspace files (rules/workspace#workspace-file).
- * @param prefix of the variable names
- * @param names in use; new names are added
+ * Returns a copy in which `{env: NAME}` replaces every secret, as in workspace files (rules/workspace#workspace-file).
+ * @param prefix prefix of the variable names
+ * @param names variable names in use; the function adds new names
  */
 export function replaceSecrets(value: unknown, prefix: string, names: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item, index) => replaceSecrets(item, `${prefix}_${index + 1}`, names));

@@ -1,7 +1,7 @@
 /**
- * The audit log of a service as operations: pages for the gateway and the admin CLI, and its hash chain for `audit
- * verify` and `audit export` (A1, A2). Declared here, not in the audit library, so that importing a contract does not
- * load the SQL statements.
+ * Operations on the audit log of a service: pages for the gateway and the admin CLI, and the hash chain for `audit
+ * verify` and `audit export` (A1, A2). They are declared here instead of in the audit library, so that importing a
+ * contract does not load SQL statements.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
@@ -46,7 +46,7 @@ const entryFacts = {
   outcome: Type.Enum([...auditOutcomes], { description: '`refused`: the attempt was rejected and changed nothing.' }),
 };
 
-/** An entry as stored. The account's email is added when the entry is read, so that the log contains none. */
+/** An entry as stored. The account's email is added when the entry is read; the log does not contain it. */
 export const auditEntry = Type.Object({
   id: Type.Integer({ description: 'Position in the log of its service, from 1, without gaps.' }),
   at: instant('Time of the action, from the database clock.'),
@@ -78,7 +78,7 @@ export type AuditLink = Static<typeof auditLink>;
 const chainEnd = (description: string) =>
   Type.Object({ id: position, hash: hash('Hash of the entry; zeros for an empty log.') }, { description });
 
-/** Entries that match, newest first. */
+/** Filter for entries; the reply lists matching entries, newest first. */
 const auditFilter = {
   account_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   action: Type.Optional(Type.String({ maxLength: 100 })),
@@ -96,7 +96,7 @@ const auditFilter = {
 };
 const page = { request: Type.Object(auditFilter), reply: Type.Object({ items: Type.Array(auditEntry) }) };
 
-/** RPCs of the audit log, to be spread into the service contract. */
+/** Returns the RPCs of the audit log, to be spread into the service contract. */
 export function auditRpcs(service: string) {
   return {
     listAudit: rpc({

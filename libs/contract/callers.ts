@@ -12,7 +12,7 @@ export type Actor =
   | {
       readonly kind: 'user';
       readonly accountId: number;
-      /** Email of the account, for the audit log. Gateways of the previous release omit it. */
+      /** Email of the account, for the audit log. Absent in assertions from gateways of the previous release. */
       readonly email?: string;
       readonly personId: number | null;
       readonly superuser: boolean;
@@ -21,7 +21,7 @@ export type Actor =
       readonly coherenceAccess: boolean;
       /** Rights on operator functions: `act` includes `read`; null or absent: none (rules/access#operators). */
       readonly ops?: 'read' | 'act' | null;
-      /** Session of the token that authenticated the call, revoked by logout. Not secret. */
+      /** Session of the token that authenticated the call; logout revokes it. Not secret. */
       readonly sessionKey?: string;
       /**
        * The service key that authenticated the call; its scopes restrict the rights of the account
@@ -30,40 +30,46 @@ export type Actor =
       readonly key?: { readonly id: string; readonly scopes: readonly string[] };
     };
 
-/** Whether the actor may read operator data: superusers, `ops_viewers` and `ops_operators` (rules/access#operators). */
+/**
+ * Returns whether the actor may read operator data: superusers, `ops_viewers` and `ops_operators`
+ * (rules/access#operators).
+ */
 export const mayReadOps = (actor: Actor | undefined): boolean =>
   mayActOps(actor) || (actor?.kind === 'user' && actor.ops === 'read');
 
-/** Whether the actor may run operator actions: superusers and `ops_operators`. */
+/** Returns whether the actor may run operator actions: superusers and `ops_operators`. */
 export const mayActOps = (actor: Actor | undefined): boolean =>
   actor?.kind === 'user' && (actor.superuser || actor.ops === 'act');
 
-/** Kind of the actor of a call; `none`: the caller acts on its own behalf. */
+/** Kind of the actor of a call; `none` means that the caller acts for itself. */
 export type CallerKind = Actor['kind'] | 'none';
 
-/** Service name or `cli` → kinds of calls it may make. Other services cannot publish to the subject. */
+/**
+ * Maps a service name or `cli` to the kinds of calls that it may make. Services that are not listed cannot publish to
+ * the subject.
+ */
 export type Callers = Readonly<Record<string, readonly CallerKind[]>>;
 
-/** Calls without an actor. */
+/** Allows only calls without an actor. */
 export const withoutActor: readonly CallerKind[] = ['none'];
-/** Calls with an actor of any kind. */
+/** Allows calls with an actor of any kind. */
 export const anyActor: readonly CallerKind[] = ['shared', 'user'];
 
-/** The service that creates actors. It could add any actor itself, so calls without one are no privilege. */
+/** The service that creates actors. Its calls without an actor are not privileged, because it could add any actor. */
 const gateway = 'api-gateway';
 
-/** The gateway, for clients with the shared or a per-user token. */
+/** Allows the gateway to call for clients with the shared or a per-user token. */
 export const byClients: Callers = { [gateway]: anyActor };
-/** The gateway, for clients with a per-user token. */
+/** Allows the gateway to call for clients with a per-user token. */
 export const byUsers: Callers = { [gateway]: ['user'] };
-/** The gateway, with or without an actor. */
+/** Allows the gateway to call with or without an actor. */
 export const byGateway: Callers = { [gateway]: withoutActor };
-/** The admin CLI; requires a subject `admin.<service>.…`. */
+/** Allows the admin CLI to call; requires a subject `admin.<service>.…`. */
 export const byOperators: Callers = { cli: withoutActor };
 
 /**
- * @throws Error when no caller is declared, the subject does not fit the callers, or omitting the actor would be a
- * privilege
+ * Checks the declared callers of an operation. @throws Error when no caller is declared, when the subject does not fit
+ * the callers, or when a caller would gain rights by omitting the actor
  */
 export function checkCallers(service: string, subject: string, callers: Callers): void {
   const names = Object.keys(callers);
@@ -84,7 +90,7 @@ export function checkCallers(service: string, subject: string, callers: Callers)
   }
 }
 
-/** Scopes of service keys. Each route that accepts a token requires one scope (rules/access#scopes; K3). */
+/** Scopes of service keys. A route that accepts service keys requires one of these scopes (rules/access#scopes; K3). */
 export const scopes = [
   'conversations:read',
   'conversations:write',
@@ -104,10 +110,10 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** All current and future scopes. */
+/** Scope `*`: all current and future scopes. */
 export const allScopes = '*';
 
-/** Whether the scopes include the required one. */
+/** Returns whether the granted scopes include the required one. */
 export function hasScope(granted: readonly string[], required: string): boolean {
   return granted.includes(required) || granted.includes(allScopes);
 }

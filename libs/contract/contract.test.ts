@@ -51,20 +51,20 @@ describe('defineService (architecture#contracts)', () => {
     expect(declare('things.thing.get', { things: withoutActor })).toThrow('the service itself');
   });
 
-  it('restricts subjects of the admin CLI to it', () => {
+  it('restricts subjects of the admin CLI to the caller `cli`', () => {
     expect(declare('admin.things.thing.get', byOperators)).not.toThrow();
     expect(declare('things.thing.get', byOperators)).toThrow('"admin."');
     expect(declare('admin.things.thing.get', byClients)).toThrow('"admin."');
     expect(declare('admin.things.thing.get', { ...byOperators, ...byClients })).toThrow('"admin."');
   });
 
-  it('rejects an operation whose callers would gain rights by omitting the actor', () => {
+  it('rejects an operation that would grant callers more rights without an actor', () => {
     expect(declare('things.thing.get', { ...byClients, one: withoutActor })).not.toThrow();
     expect(declare('things.thing.get', { one: withoutActor, two: [...anyActor, ...withoutActor] })).not.toThrow();
     expect(declare('things.thing.get', { one: withoutActor, two: anyActor })).toThrow('one may omit the actor');
   });
 
-  it('freezes declarations and fills defaults', () => {
+  it('freezes declarations and adds defaults', () => {
     expect(Object.isFrozen(get)).toBe(true);
     expect(get.timeoutMs).toBe(10_000);
     expect(job({ type: 'a.b', summary: '', payload: empty, policy: { maxAttempts: 3 } }).policy).toMatchObject({
@@ -94,7 +94,7 @@ describe('route (architecture#contracts)', () => {
     reply: empty,
   });
 
-  it('requires exactly one of rpc and handler', () => {
+  it('requires either `rpc` or `handler` in a route', () => {
     // @ts-expect-error neither of them
     expect(() => route(base)).toThrow('exactly one of rpc and handler');
     // @ts-expect-error both of them
@@ -102,7 +102,7 @@ describe('route (architecture#contracts)', () => {
     expect(route({ ...base, rpc: get }).rpc).toBe(get);
   });
 
-  it('requires toRequest when the fields of the route differ from the operation', () => {
+  it('requires toRequest when the fields of the route differ from the RPC', () => {
     expect(route({ ...base, params, rpc: byId }).rpc).toBe(byId);
     // @ts-expect-error the operation takes a name, and the route does not say which
     route({ ...base, params, rpc: byName });
@@ -110,7 +110,7 @@ describe('route (architecture#contracts)', () => {
     route({ ...base, rpc: byId });
   });
 
-  it('checks the result of toRequest against the schemas of both', () => {
+  it('checks the result of toRequest against the schemas of the route and the RPC', () => {
     const query = Type.Object({ limit: Type.Optional(Type.Integer()) });
     const said = route({
       ...base,
@@ -126,7 +126,7 @@ describe('route (architecture#contracts)', () => {
     route({ ...base, params, rpc: byName, toRequest: (input) => ({ name: input.params.slug }) });
   });
 
-  it('passes the types of its route to a handler', () => {
+  it('infers the argument types of a handler from its route', () => {
     const replies = { 200: { description: 'OK', schema: Type.Object({ ok: Type.Literal(true) }) } };
     const handled = route({ ...base, params, replies, handler: 'thing' });
     const input: Pick<InputOf<typeof handled>, 'params'> = { params: { id: 1 } };

@@ -21,7 +21,9 @@ export interface Rpc<Request extends TSchema = TSchema, Reply extends TSchema = 
   readonly errors: ErrorReasons;
   /** How long callers wait, unless their deadline is earlier. */
   readonly timeoutMs: number;
-  /** Action of its audit log entries, such as `account.create` (A1); absent: not audited. */
+  /**
+   * Action of the operation's audit log entries, such as `account.create` (A1). Absent: the operation is not audited.
+   */
   readonly audit?: string;
   /**
    * Accepts an `Idempotency-Key`: the response is stored in the transaction of its effect and replayed to repeated
@@ -31,27 +33,27 @@ export interface Rpc<Request extends TSchema = TSchema, Reply extends TSchema = 
 }
 
 export interface JobPolicy {
-  /** Attempts before the job is dead; Infinity: only `expiresAfterMs` ends it. */
+  /** Number of attempts before the job is dead. With Infinity only `expiresAfterMs` makes it dead. */
   readonly maxAttempts: number;
   /** Delay before the second attempt; doubles up to `maxDelayMs`, with jitter. */
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
   /** A job older than this is dead after its next failure; undefined: no limit. */
   readonly expiresAfterMs?: number;
-  /** Timeout of one attempt; then its signal aborts. */
+  /** Time limit of one attempt, after which its signal aborts. */
   readonly timeoutMs: number;
-  /** Concurrent attempts per process. */
+  /** Maximum number of concurrent attempts per process. */
   readonly concurrency: number;
 }
 
 export interface Job<Payload extends TSchema = TSchema> {
   readonly kind: 'job';
-  /** `<service>.<job>`, with the service that runs it. Published on `jobs.<type>`. */
+  /** `<service>.<job>`, with the name of the service that runs the job. Messages are published to `jobs.<type>`. */
   readonly type: string;
   readonly summary: string;
   readonly payload: Payload;
   readonly policy: JobPolicy;
-  /** Other services that may start it; the service that runs it always may. */
+  /** Other services that may start the job; the service that runs it always may. */
   readonly startedBy: readonly string[];
 }
 
@@ -61,14 +63,17 @@ export interface Event<Payload extends TSchema = TSchema> {
   readonly subject: string;
   readonly summary: string;
   readonly payload: Payload;
-  /** Services whose replicas all receive it immediately. Services that read it from the stream declare a consumer. */
+  /**
+   * Services whose replicas all receive the event immediately. Services that read it from the stream declare a
+   * consumer.
+   */
   readonly subscribers: readonly string[];
 }
 
 /** A durable consumer, shared by the replicas of a service (architecture#jobs). */
 export interface DurableConsumer {
   readonly stream: 'EVENTS' | 'WEBHOOKS' | 'FEED';
-  /** `<service>-<purpose>`. */
+  /** Name of the consumer, `<service>-<purpose>`. */
   readonly durable: string;
   /** Subject filter. */
   readonly filter: string;
@@ -80,9 +85,9 @@ export interface ServiceContract {
   readonly rpcs: Readonly<Record<string, Rpc>>;
   readonly jobs: Readonly<Record<string, Job>>;
   readonly events: Readonly<Record<string, Event>>;
-  /** Feed events that it emits (V1). */
+  /** Feed events that the service emits (V1). */
   readonly feed?: Readonly<Record<string, FeedEvent>>;
-  /** Stream consumers besides its job queues. The permissions of its NATS user follow from them. */
+  /** Stream consumers besides the job queues. The permissions of the service's NATS user are derived from them. */
   readonly consumers?: Readonly<Record<string, DurableConsumer>>;
 }
 
@@ -156,12 +161,12 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
   return Object.freeze(contract);
 }
 
-/** Type of a validated request, reply or payload. */
+/** Type of a validated request. `ReplyOf` and `PayloadOf` are the types of replies and payloads. */
 export type RequestOf<R extends Rpc> = Static<R['request']>;
 export type ReplyOf<R extends Rpc> = Static<R['reply']>;
 export type PayloadOf<D extends Job | Event> = Static<D['payload']>;
 
-/** Name of the JetStream consumer for one type of job, shared by the replicas. */
+/** Returns the name of the JetStream consumer for one type of job. All replicas share this consumer. */
 export function consumerOf(type: string): string {
   return type.replaceAll('.', '_');
 }

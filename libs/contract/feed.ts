@@ -19,14 +19,14 @@ export type FeedSubject = (typeof feedSubjects)[number];
 
 export interface FeedEvent<Data extends TSchema = TSchema> {
   readonly kind: 'feed-event';
-  /** `<what>.<past>` (V1). */
+  /** Event type, `<object>.<past participle>` (V1). */
   readonly type: string;
   readonly subject: FeedSubject;
   readonly summary: string;
-  /** Ids, slugs and enumerations, never a person's name, text or contact (V1). */
+  /** Ids, slugs and enumerations only; never names, texts or contact details of people (V1). */
   readonly data: Data;
   readonly example: Static<Data>;
-  /** True: the last event of its subject. Earlier events of the subject are hidden from then on (V10). */
+  /** True for the last event of a subject. After it the feed hides the earlier events of the subject (V10). */
   readonly isFinalEvent: boolean;
 }
 
@@ -45,12 +45,12 @@ export function feedEvent<Data extends TSchema>(declaration: {
   return Object.freeze({ kind: 'feed-event', isFinalEvent: false, ...declaration });
 }
 
-/** Subject to which a service publishes its outbox, in the stream FEED. */
+/** Returns the NATS subject to which a service publishes its outbox, in the stream FEED. */
 export const feedSubjectOf = (service: string): string => `feed.${service}`;
 
 /**
- * Determines who can read a subject: callers must see all holons; people are participants. Set by the owner of the
- * subject.
+ * Determines who can read a subject of events. Callers need the right to see all of these holons; the listed people are
+ * participants. The service that owns the subject sets it.
  */
 export interface FeedAccess {
   readonly holons: readonly number[];

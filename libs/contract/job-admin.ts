@@ -61,7 +61,7 @@ export const jobDetailsSchema = Type.Object({
   traceparent: nullable(Type.String({ description: 'W3C trace context of the cause.' })),
 });
 
-/** Filter for jobs; absent fields do not restrict. */
+/** Filter for jobs; an absent field does not filter. */
 const filterSchema = {
   state: Type.Optional(stateSchema),
   type: Type.Optional(Type.String({ maxLength: 200 })),
@@ -76,7 +76,7 @@ const filterSchema = {
 /** Maximum number of ids per call. */
 export const maxJobIds = 10_000;
 
-/** Result of an operation on jobs; with `dry_run`, what it would do. */
+/** Result of an operation on jobs. With `dry_run` it is the result that the operation would have. */
 const changeReply = Type.Object({
   matched: Type.Integer({ description: 'Jobs that the act could change.' }),
   changed: Type.Integer({ description: 'Jobs that it has changed; 0 in a dry run.' }),
@@ -135,7 +135,7 @@ const retry = {
 };
 const retryErrors = { job_not_found: { code: 'not_found', when: 'There is no such job.' } } as const;
 
-/** Operator RPCs for jobs, to be spread into the service contract. */
+/** Returns the operator RPCs for jobs, to be spread into the service contract. */
 export function jobAdminRpcs(service: string) {
   const forUsers = {
     callers: byUsers,

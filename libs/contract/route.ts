@@ -8,9 +8,9 @@ import type { ErrorReasons, RequestOf, Rpc } from './declarations.ts';
 import { Type } from './type.ts';
 
 /**
- * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only,
- * `/api/v1`, the gate key `X-Svc-Api-Key` of login (checked before the body is read, D40), reading operations, running
- * operator actions (rules/access#operators).
+ * Classes of access: without credentials; shared token or per-user token (S); per-user token (U); per-user token with
+ * coherence access (UC); shared token only; `/api/v1`; gate key `X-Svc-Api-Key` of login (checked before the body is
+ * read, D40); reading operator data; running operator actions (rules/access#operators).
  */
 export type AuthClass =
   | 'none'
@@ -24,8 +24,8 @@ export type AuthClass =
   | 'ops-act';
 
 /**
- * Credentials that a route requires: a credential of its class, and for a service key this scope. Null: service keys
- * are rejected.
+ * Credentials that a route requires: a credential of its class and, for a service key, this scope. With the scope null,
+ * service keys are rejected.
  */
 export type RouteAccess =
   | { readonly auth: TokenlessClass; readonly scope?: undefined }
@@ -34,20 +34,20 @@ type TokenlessClass = 'none' | 'login-gate';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Validated and coerced input of a route; numbers keep their raw text. */
+/** Validated and converted input of a route. Numbers keep their original text. */
 export interface RouteInput<Params = Fields, Query = Fields, Headers = Fields, Body = unknown> {
   readonly params: Params;
   readonly query: Query;
   readonly headers: Headers;
   readonly body: Body;
   readonly actor: Actor | undefined;
-  /** Client address for rate limits: the IPv4 address, or the /64 of the IPv6 address (D71). */
+  /** Client address for rate limits: the IPv4 address, or the /64 block of the IPv6 address (D71). */
   readonly ip: string;
 }
 
 export interface RouteReply<Schema extends TSchema = TSchema> {
   readonly description: string;
-  /** Absent = no body. */
+  /** Absent: the reply has no body. */
   readonly schema?: Schema;
   /** Default `application/json`. */
   readonly contentType?: string;
@@ -67,53 +67,60 @@ interface RouteFacts {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** False: served, but not in the OpenAPI documents (the documents themselves and their pages). */
+  /**
+   * False: the route is served but not listed in the OpenAPI documents. Used for the documents themselves and their
+   * pages.
+   */
   readonly documented?: false;
   /** Accepts login tokens only. Service keys and identity provider tokens get 403. */
   readonly loginOnly?: true;
   /**
-   * Body fields kept for old clients. Requests that use one get `Deprecation: true`
+   * Body fields that exist only for old clients. A request with one of them gets `Deprecation: true`
    * (rules/http#headers-of-every-answer).
    */
   readonly deprecatedFields?: readonly string[];
-  /** Never rejected because the gateway is overloaded: the sender would not retry (D20). */
+  /** True: an overloaded gateway still accepts the request, because the sender would not retry (D20). */
   readonly exemptFromShedding?: boolean;
-  /**
-   * May wait for minutes, e.g. for a language model. Has its own concurrency limit and does not use that of short
-   * requests.
-   */
+  /** True: the request may take minutes, e.g. for a language model. Such requests have a separate concurrency limit. */
   readonly isLongRunning?: boolean;
   /** The handler reads the body itself, byte for byte. Neither body nor parameters are validated (D33d). */
   readonly rawBody?: { readonly contentType: string; readonly description: string; readonly schema?: TSchema };
-  /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */
+  /**
+   * Streamed multipart body with this file part. A gateway `handler` serves the route; the body parser never reads the
+   * body.
+   */
   readonly upload?: { readonly part: string; readonly description: string };
   /**
-   * Status of the reply; `outcomes` maps a reply's outcome (see libs/nats `withOutcome`) to another one. Default 200.
+   * Status of a successful reply. `outcomes` sets another status for an outcome of the reply (see libs/nats
+   * `withOutcome`). Default 200.
    */
   readonly status?: number;
   readonly outcomes?: Readonly<Record<string, number>>;
   /**
-   * Representations of the default response by value of the query parameter `format`, preferred first. Without
-   * `format`, the Accept header decides; if nothing matches or the header is absent, the first is used
+   * Formats of the successful response by value of the query parameter `format`, the preferred one first. Without
+   * `format` the Accept header decides. Without a matching format or without the header, the first one is used
    * (rules/http#formats).
    */
   readonly formats?: Readonly<Record<string, RouteFormat>>;
   /**
-   * Streams the same response as events for clients that accept `text/event-stream`. The operation takes the same
-   * request and replies with events. The response starts with the first event, so earlier failures return a normal
-   * error response (C4).
+   * Sends the response as server-sent events to clients that accept `text/event-stream`. The operation `rpc` takes the
+   * same request as the route's and replies with events. The response starts with the first event, so earlier failures
+   * return a normal error response (C4).
    */
   readonly events?: { readonly rpc: Rpc; readonly description: string; readonly example: string };
-  /** Strong ETag for GET with If-None-Match; for single resources, read or written (rules/http#etag). */
+  /**
+   * Sends a strong ETag and honours If-None-Match for GET. For routes that read or write a single resource
+   * (rules/http#etag).
+   */
   readonly etag?: boolean;
   /**
-   * Accepts an `Idempotency-Key` (I1). Set it on routes with a handler; other routes take it from their RPC. Declares
-   * the header and its errors.
+   * Accepts an `Idempotency-Key` (I1), with the header and its errors in the documents. Set it on routes with a
+   * handler; other routes inherit it from their RPC.
    */
   readonly idempotent?: true;
-  /** Time for the whole request; default 15 000. */
+  /** Time limit of the whole request in milliseconds; default 15 000. */
   readonly deadlineMs?: number;
-  /** Extra application errors beyond those of the RPC. */
+  /** Application errors in addition to those of the RPC. */
   readonly errors?: ErrorReasons;
 }
 
@@ -129,20 +136,20 @@ export interface Route extends RouteFacts {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly headers?: TSchema;
-  /** JSON body. `optional`: an empty body is `{}`. */
+  /** JSON body. With `optional`, an empty body is read as `{}`. */
   readonly body?: RouteBody;
-  /** The operation called; the reply's bytes are passed through unparsed. */
+  /** The operation that the route calls. The reply's bytes are sent to the client without parsing. */
   readonly rpc?: Rpc | undefined;
-  /** Name of a handler in the gateway that serves the route itself (uploads, downloads, webhooks); instead of `rpc`. */
+  /** Name of the gateway handler that serves the route instead of an RPC (uploads, downloads, webhooks). */
   readonly handler?: string | undefined;
-  /** Status → reply, for the documents; error replies are merged from the class, the RPC's errors and these. */
+  /** Replies by status, for the documents. Error replies of the class, of the RPC and of `errors` are added. */
   readonly replies: Readonly<Record<number, RouteReply>>;
   // Declared as methods so that functions with a narrower input type fit: the caller has validated the input.
-  /** Input → RPC request. Default: path parameters, query and body merged. */
+  /** Converts the input to the RPC request. By default the request has the path parameters, query and body fields. */
   toRequest?(this: void, input: RouteInput): unknown;
-  /** Extra response headers, from the input. */
+  /** Returns extra response headers for the input. */
   responseHeaders?(this: void, input: RouteInput): Record<string, string>;
-  /** Path for handlers that forward the request to another service. */
+  /** Returns the path at another service, for handlers that forward the request. */
   forwardTo?(this: void, input: RouteInput): string;
 }
 
@@ -156,19 +163,19 @@ export interface CallingRoute extends Route {
   readonly handler?: undefined;
 }
 
-/** A route served by a gateway handler; `InputOf` and `AnswerOf` are the handler's types. */
+/** A route served by a gateway handler. `InputOf` and `ReplyBodyOf` return the handler's types. */
 export interface HandledRoute<
   Name extends string = string,
   Input extends RouteInput = RouteInput,
   Answer = unknown,
 > extends Route {
   readonly handler: Name;
-  /** For the type checker only; does not exist at run time. */
+  /** Exists only for the type checker, not at run time. */
   readonly types?: { readonly input: Input; readonly answer: Answer };
 }
 
 export type InputOf<R extends HandledRoute> = NonNullable<R['types']>['input'];
-/** JSON body of the successful response. */
+/** Type of the JSON body of the successful response. */
 export type ReplyBodyOf<R extends HandledRoute> = NonNullable<R['types']>['answer'];
 
 type Declared = TSchema | undefined;
@@ -183,10 +190,10 @@ type InputBy<
   Body extends Declared,
 > = RouteInput<FieldsOf<Params>, FieldsOf<Query>, FieldsOf<Headers>, BodyOf<Body>>;
 
-/** A value before it is serialized to JSON: undefined optional fields are omitted. */
+/** Type of a value before it is serialized to JSON, which omits optional fields that are undefined. */
 type BeforeJson<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
 
-/** Default request of an operation: path overrides query, both override the body. */
+/** Type of the default request of an operation. Path fields override query fields; both override body fields. */
 type DefaultRequest<Params, Query, Body> = Params &
   Omit<Query, keyof Params> &
   (Body extends object ? Omit<Body, keyof Params | keyof Query> : unknown);
@@ -206,7 +213,7 @@ interface Calling<Operation extends Rpc, Input> {
   readonly responseHeaders?: (input: Input) => Record<string, string>;
 }
 
-/** Requires `toRequest` when the merged fields do not match the operation's request. */
+/** Type check: `toRequest` is required when the default request does not match the operation's request. */
 type MustDeclareRequest<Operation extends Rpc, Input extends RouteInput> =
   DefaultRequest<Input['params'], Input['query'], Input['body']> extends RequestOf<Operation>
     ? unknown
@@ -223,7 +230,10 @@ type AnswerBy<Given extends Replies> = Given extends { readonly 200: RouteReply<
   ? Static<Schema>
   : unknown;
 
-/** Declares a gateway route (architecture#contracts). @throws Error when it has neither rpc nor handler, or both. */
+/**
+ * Declares a gateway route (architecture#contracts). @throws Error when the route has neither rpc nor handler, or has
+ * both
+ */
 export function route<
   const Name extends string,
   Given extends Replies,
@@ -260,7 +270,7 @@ export function route(declaration: Route): Route {
   return Object.freeze(addIdempotencyKeyHeader(declaration));
 }
 
-/** Visible ASCII characters. */
+/** Header schema: visible ASCII characters. */
 const key = Type.Optional(
   Type.String({
     minLength: 1,
@@ -286,7 +296,7 @@ interface IdempotentRoute {
   readonly errors?: ErrorReasons;
 }
 
-/** Adds the header and its errors to an idempotent route; returns other routes unchanged. */
+/** Adds the header `Idempotency-Key` and its errors to an idempotent route; returns other routes unchanged. */
 export function addIdempotencyKeyHeader<R extends IdempotentRoute>(route: R): R {
   if (route.idempotent !== true && route.rpc?.idempotent !== true) return route;
   const { properties = {} } = (route.headers ?? {}) as Partial<TObject>;

@@ -1,6 +1,6 @@
 /**
- * Status that a service reports to operators (P1): the same for every service, answered by the service runtime.
- * Declared here so that importing a contract does not load the runtime.
+ * Status that a service reports to operators (P1). The service runtime implements it for every service. It is declared
+ * here, so that importing a contract does not load the runtime.
  */
 import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
@@ -8,7 +8,7 @@ import { rpc } from './declarations.ts';
 import { jobStates } from './job-admin.ts';
 import { nullable, Type } from './type.ts';
 
-/** The process that responds. */
+/** The process that sends the reply. */
 const process = {
   version: Type.String({ description: 'Release that runs.' }),
   uptime_seconds: Type.Integer({ description: 'Seconds since the start of the responding process.' }),
@@ -59,7 +59,7 @@ const status = {
 };
 export type ServiceStatus = Static<typeof status.reply>;
 
-/** RPCs to be spread into the contract of every service with the runtime. */
+/** Returns the RPCs that are spread into the contract of every service with the runtime. */
 export function statusRpcs(service: string) {
   const summary = 'What the service says of itself: readiness, jobs, consumers';
   return {
@@ -82,7 +82,7 @@ export function statusRpcs(service: string) {
 }
 
 /**
- * One page of a workspace file list as it would be written now, for every service with such a list
+ * One page of a list in the workspace file format, with the current data. Used by every service that has such a list
  * (rules/workspace#workspace-file).
  */
 export const workspacePage = {

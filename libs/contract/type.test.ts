@@ -4,7 +4,7 @@ import * as typebox from 'typebox';
 import { Type } from './type.ts';
 
 type Builder = typeof Type;
-/** Builds the same schema with any given builders. */
+/** Builds a schema with the given builders, to compare ours with TypeBox. */
 type Recipe = (build: Builder) => typebox.TSchema;
 
 const options = fc.record(
@@ -96,7 +96,7 @@ describe('Type (architecture#contracts)', () => {
     );
   });
 
-  it('creates from a foreign schema the same as TypeBox', () => {
+  it('wraps a foreign schema like TypeBox', () => {
     const schema = { type: 'string', format: 'binary' };
     expect(Type.Unsafe(schema)).toEqual(typebox.Type.Unsafe(schema));
     expect(Type.Unsafe(schema)).not.toBe(schema);

@@ -7,7 +7,7 @@ import { lineFormat, linePattern } from '#libs/text';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Marks a property that may be absent; not part of the serialized or copied schema. */
+/** Marks a property that may be absent. Serialized and copied schemas do not have the mark. */
 const optional = Symbol('optional');
 
 const asOptional = (schema: TSchema): TSchema => Object.defineProperty({ ...schema }, optional, { value: true });
@@ -45,7 +45,7 @@ const builders = {
 /** Each builder returns JSON Schema 2020-12; `options` are further keywords. */
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
 
-/** A value or null. */
+/** Schema of a value or null. */
 export const nullable = <S extends TSchema>(schema: S, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
@@ -56,7 +56,7 @@ export const singleLine = (options: Readonly<Record<string, unknown>> = {}): TSt
 /** Largest id of a row. */
 export const maxId = 2_147_483_647;
 
-/** Id of a row that may exist. */
+/** Schema of the id of a row. */
 export const rowId = Type.Integer({ minimum: 1, maximum: maxId });
 
 export function isPossibleId(id: number): boolean {
@@ -75,15 +75,18 @@ export const limitParameter = ({ usual, most, of = 'Items of a page' }: { usual:
 
 interface ListOptions {
   readonly description: string;
-  /** Allowed words; the operation rejects others. Absent: any word. */
+  /** Allowed tokens; the operation rejects other ones. Absent: any token is allowed. */
   readonly words?: readonly string[];
-  /** Default for an absent parameter. */
+  /** Tokens that an absent parameter stands for. */
   readonly usual?: readonly string[];
   /** Maximum characters of the whole list. */
   readonly maxLength?: number;
 }
 
-/** The operation receives one text of comma-separated words, however the request spells the list. */
+/**
+ * Schema of a list parameter. The operation receives one string of comma-separated tokens, whichever notation the
+ * request used.
+ */
 export const listParameter = ({ description, words, usual, maxLength }: ListOptions) =>
   Type.String({
     listOf: words ?? [],

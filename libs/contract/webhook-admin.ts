@@ -38,7 +38,7 @@ export const webhookDetails = Type.Object({
   ),
 });
 
-/** Filter for webhooks; absent fields do not restrict. */
+/** Filter for webhooks; an absent field does not filter. */
 const filter = {
   kind: Type.Optional(Type.Enum([...webhookKinds])),
   outcome: Type.Optional(Type.String({ maxLength: 60 })),
@@ -65,7 +65,7 @@ const changeReply = Type.Object({
 });
 export type WebhookChange = Static<typeof changeReply>;
 
-/** RPCs to be spread into the contract of a service that receives webhooks. */
+/** Returns the RPCs for the contract of a service that receives webhooks. */
 export function webhookAdminRpcs(service: string) {
   const notAnOperator = {
     not_an_operator: { code: 'permission_denied', when: 'The caller may not do this with operations.' },
@@ -113,7 +113,7 @@ export function webhookAdminRpcs(service: string) {
   };
 }
 
-/** Filter for receipts by time and outcome. */
+/** Returns the schema of a filter for receipts by time and outcome. */
 export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome[]) {
   return {
     since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
@@ -125,7 +125,7 @@ export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome
   };
 }
 
-/** Request for a list of receipts. */
+/** Returns the request schema of a list of receipts. */
 export function receiptList<Filter extends TProperties>(filter: Filter) {
   return Type.Object({
     ...filter,
@@ -139,12 +139,12 @@ export function receiptList<Filter extends TProperties>(filter: Filter) {
   });
 }
 
-/** Request for a replay by filter. */
+/** Returns the request schema of a replay by filter. */
 export function receiptReplay<Filter extends TProperties>(filter: Filter) {
   return Type.Object({ ...filter, limit: Type.Integer({ minimum: 1, maximum: maxReplayed }), dry_run: Type.Boolean() });
 }
 
-/** Result of a replay by filter; with `dry_run`, what it would do. */
+/** Result of a replay by filter. With `dry_run` it is the result that the replay would have. */
 export const receiptReplayResult = Type.Object({
   matched: Type.Integer(),
   replayed: Type.Integer({ description: 'Webhooks that are processed again.' }),

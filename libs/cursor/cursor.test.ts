@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { decodeCursor, encodeCursor } from './index.ts';
 
 describe('a cursor', () => {
-  it('is decoded to its value, and is a single word of a URL', () => {
+  it('encodes a value as one URL-safe word, and decodes it again', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), (values) => {
         const text = encodeCursor(values);
@@ -18,7 +18,7 @@ describe('a cursor', () => {
     ['no base64url', `${encodeCursor([1])}=`],
     ['no JSON', Buffer.from('[1').toString('base64url')],
     ['JSON that is no list', Buffer.from('{"at": 1}').toString('base64url')],
-  ])('rejects %s', (_what, text) => {
+  ])('rejects the cursor %s', (_what, text) => {
     expect(decodeCursor(text)).toBeUndefined();
   });
 });

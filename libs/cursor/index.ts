@@ -1,15 +1,15 @@
 /**
  * Cursors of lists, and lists merged from several services, newest first (P2). Every service returns items after a
- * position; the first items of all results are the page. A position is an item, not an offset, so new items do not
- * shift pages: each item is returned once. A service that does not respond continues later at its own position, so that
- * none of its items are skipped.
+ * position; the first items of all results form the page. A position is the sort key of an item instead of an offset,
+ * so new items do not shift pages and each item is returned once. A service that did not respond continues at its last
+ * position, so none of its items are skipped.
  */
 
 export function encodeCursor(values: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(values), 'utf8').toString('base64url');
 }
 
-/** @returns undefined for malformed cursors */
+/** Decodes a cursor. @returns undefined for malformed cursors */
 export function decodeCursor(text: string): unknown[] | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {
@@ -19,22 +19,25 @@ export function decodeCursor(text: string): unknown[] | undefined {
     return undefined;
   }
 }
-/** Sort key: descending `at`, then ascending `source`. */
+/** Sort key of a merged list: `at` descending, then `source` ascending. */
 export interface Position {
-  /** Text that sorts by time: ascending ids, or instants of fixed length with an id. */
+  /** A text that sorts by time: an ascending id, or an instant of fixed length with an id. */
   readonly at: string;
   readonly source: string;
 }
 
 /**
- * Where one source continues after a position of the merged list. `inclusive`: an item with the same `at` belongs to
- * the next page.
+ * Returns where one source continues after a position of the merged list. `inclusive` is true when an item with the
+ * same `at` belongs to the next page.
  */
 export function cursorFor(source: string, position: Position): { before: string; inclusive: boolean } {
   return { before: position.at, inclusive: source > position.source };
 }
 
-/** The first `limit` items of all pages. Sources return up to `limit + 1` items. */
+/**
+ * Returns the first `limit` items of all pages, and the position of the last one if there are more. Each source must
+ * return up to `limit + 1` items.
+ */
 export function mergePages<Item>(
   pages: readonly (readonly Item[])[],
   { limit, positionOf }: { limit: number; positionOf: (item: Item) => Position },
@@ -46,8 +49,8 @@ export function mergePages<Item>(
 }
 
 /**
- * Sources whose results end before the page does, though they may have more items. Each was asked for `requested`
- * items.
+ * Returns the sources whose results end before the page does although they may have more items. Each source received a
+ * request for `requested` items.
  */
 export function findTruncated<Source, Item>(
   parts: ReadonlyMap<Source, readonly Item[]>,
@@ -62,9 +65,12 @@ export function findTruncated<Source, Item>(
   });
 }
 
-/** Position in all sources, except lagging ones, which did not respond and have their own position. */
+/**
+ * Cursor of a merged list: one position for all sources, except sources that did not respond and have separate
+ * positions in `late`.
+ */
 export interface MergedCursor {
-  /** `end`: all sources but the lagging ones are complete. */
+  /** `end`: all sources except those in `late` are complete. */
   readonly position: Position | 'beginning' | 'end';
   readonly late: ReadonlyMap<string, Position | 'beginning'>;
 }
@@ -74,20 +80,20 @@ export const startCursor: MergedCursor = { position: 'beginning', late: new Map(
 const positionIn = ({ position, late }: MergedCursor, source: string): MergedCursor['position'] =>
   late.get(source) ?? position;
 
-/** False when all items of the source were returned. */
+/** Returns false when all items of the source were returned. */
 export function hasMore(cursor: MergedCursor, source: string): boolean {
   return positionIn(cursor, source) !== 'end';
 }
 
-/** Position after which a source continues; undefined: from the start. */
+/** Returns the position after which a source continues; undefined when it starts from the beginning. */
 export function findPosition(cursor: MergedCursor, source: string): Position | undefined {
   const stand = positionIn(cursor, source);
   return typeof stand === 'string' ? undefined : stand;
 }
 
 /**
- * Cursor of the next page.
- * @param page.next of `mergePages`
+ * Returns the cursor of the next page.
+ * @param page.next position from `mergePages`
  * @param page.missing sources that did not respond
  * @returns undefined when all sources are complete
  */
@@ -105,7 +111,7 @@ export function nextCursor(
   return position === 'end' && late.size === 0 ? undefined : { position, late };
 }
 
-/** All items of the source before the end of the page are on the page. */
+/** Returns the position of a source after a page, which has all items of the source up to the end of the page. */
 function advance(stand: MergedCursor['position'], next: Position | undefined): MergedCursor['position'] {
   if (stand === 'end' || next === undefined) return 'end';
   return stand === 'beginning' || comparePositions(stand, next) < 0 ? next : stand;
@@ -121,51 +127,53 @@ function comparePositions(left: Position, right: Position): number {
   return left.source < right.source ? -1 : Number(left.source > right.source);
 }
 
-/** Instant and id as `at` of a position, of fixed length so that they sort as text. */
+/** Instant and id as `at` of a position. The length is fixed, so that the texts sort by time. */
 export const instantKeyPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d{16}$/;
 
 export function formatInstantKey({ at, id }: { readonly at: string; readonly id: number }): string {
   return `${toMicroseconds(at)} ${String(id).padStart(16, '0')}`;
 }
 
-/** @returns undefined for an invalid instant or id */
+/** Parses an instant key. @returns undefined for an invalid instant or id */
 export function parseInstantKey(text: string): { at: string; id: number } | undefined {
   const [at = '', id = ''] = text.split(' ');
   return Number.isNaN(Date.parse(at)) || !Number.isSafeInteger(Number(id)) ? undefined : { at, id: Number(id) };
 }
 
-/** Adds the zero fraction that SQL omits. */
+/** Adds a fraction of zero to an instant, which SQL omits. */
 export function toMicroseconds(at: string): string {
   return at.includes('.') ? at : at.replace('Z', '.000000Z');
 }
 
-/** Valid positions of a list. */
+/** A list with its name and valid positions. */
 export interface ListKind {
-  /** Part of the cursor: cursors of other lists are rejected. */
+  /** Name of the list in its cursors: cursors of other lists are rejected. */
   readonly name: string;
   readonly at: RegExp;
   readonly sources: readonly string[];
 }
 
-/** Cursor of a list with one source. */
+/** Encodes the cursor of a list with one source. */
 export function encodePosition({ name }: Pick<ListKind, 'name'>, { at, source }: Position): string {
   return encodeCursor([name, at, source]);
 }
 
-/** @returns undefined for cursors that are malformed or of another list */
+/**
+ * Decodes the cursor of a list with one source. @returns undefined for cursors that are malformed or of another list
+ */
 export function decodePosition(kind: ListKind, text: string): Position | undefined {
   const [list, ...position] = decode(text);
   return list === kind.name ? readPosition(kind, position) : undefined;
 }
 
-/** Cursor of a merged list; without lagging sources the same as `encodePosition`. */
+/** Encodes the cursor of a merged list. Without lagging sources the result equals that of `encodePosition`. */
 export function encodeMergedCursor(kind: Pick<ListKind, 'name'>, { position, late }: MergedCursor): string {
   if (late.size === 0 && typeof position !== 'string') return encodePosition(kind, position);
   const write = (stand: MergedCursor['position']) => (typeof stand === 'string' ? stand : [stand.at, stand.source]);
   return encodeCursor([kind.name, write(position), [...late].map(([source, stand]) => [source, write(stand)])]);
 }
 
-/** @returns undefined for cursors that are malformed or of another list */
+/** Decodes the cursor of a merged list. @returns undefined for cursors that are malformed or of another list */
 export function decodeMergedCursor(kind: ListKind, text: string): MergedCursor | undefined {
   const reached = decodePosition(kind, text);
   if (reached !== undefined) return { position: reached, late: new Map() };
@@ -189,15 +197,15 @@ function readPosition({ at: pattern, sources }: ListKind, value: unknown): Posit
   return typeof source === 'string' && sources.includes(source) ? { at, source } : undefined;
 }
 
-/** Enough for a position of each service. */
+/** Long enough for one position per service. */
 export const maxCursorLength = 1_000;
 
-/** @returns an empty list for malformed cursors */
+/** Decodes a cursor. @returns an empty list for malformed cursors */
 function decode(text: string): unknown[] {
   return (text.length > maxCursorLength ? undefined : decodeCursor(text)) ?? [];
 }
 
-/** Cursor of the job list for operators (P2). */
+/** Returns the cursor format of the job list for operators (P2). */
 export const jobList = (services: readonly string[]): ListKind => ({
   name: 'jobs',
   at: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -206,7 +214,7 @@ export const jobList = (services: readonly string[]): ListKind => ({
 
 /** Cursors of the other lists for operators, in the API and the admin CLI (P4, P5). */
 export const operatorLists = {
-  /** Ids of both services are unique: ids of messages start at a high value. */
+  /** Ids do not collide between the two services: ids of agent messages start at a high value. */
   webhooks: { name: 'webhooks', at: instantKeyPattern, sources: ['agents', 'conversations'] },
   pipelines: { name: 'pipelines', at: /^[1-9]\d{0,9}$/, sources: ['conversations'] },
   threads: { name: 'threads', at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z [1-9]\d{0,15}$/, sources: ['agents'] },

@@ -22,7 +22,7 @@ const sources = ['agents', 'directory', 'media'];
 const kind: ListKind = { name: 'things', at: /^\d+$/, sources };
 const positionOf = (item: Position): Position => item;
 
-/** Responds as a source does: newest first, after the position. */
+/** Returns items as a source does: newest first, after the position. */
 function ask(
   items: readonly Position[],
   begin: { before: string; inclusive: boolean } | undefined,
@@ -35,7 +35,7 @@ function ask(
 }
 
 describe('a list merged from several sources (P2)', () => {
-  it('returns every item that existed at the first page once, newest first, despite new items between pages', () => {
+  it('returns every item of the first request once, newest first, even if new items are added between pages', () => {
     const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 12 });
     const arrivals = fc.array(fc.record({ source: fc.nat({ max: 2 }), at: fc.integer({ min: 10, max: 60 }) }), {
       maxLength: 12,
@@ -77,7 +77,7 @@ describe('a list merged from several sources (P2)', () => {
     );
   });
 
-  it('requests more items only from sources that need it: the page equals that of all items together', () => {
+  it('requests further items only from sources that need them, and returns the same page as with all items', () => {
     const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 15 });
     fc.assert(
       fc.property(
@@ -102,7 +102,7 @@ describe('a list merged from several sources (P2)', () => {
     );
   });
 
-  it('returns every item once when sources fail for some pages, in order within a page, and ends when all sources are exhausted', () => {
+  it('returns every item once in ordered pages when sources fail temporarily, and ends when all sources are exhausted', () => {
     const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 12 });
     const outages = fc.array(fc.subarray(sources), { maxLength: 20 });
     const arrivals = fc.array(fc.record({ source: fc.nat({ max: 2 }), at: fc.integer({ min: 41, max: 99 }) }), {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AppError, appError, notFound, toErrorBody, unavailable } from './index.ts';
 
 describe('AppError (rules/http#error-envelopes)', () => {
-  it('serialises code, reason, message and details', () => {
+  it('serialises code, reason, message and details of an error', () => {
     expect(appError('conflict', 'version_conflict', 'Stale version.', { currentVersion: 3 }).toBody()).toEqual({
       code: 'conflict',
       reason: 'version_conflict',
@@ -12,7 +12,7 @@ describe('AppError (rules/http#error-envelopes)', () => {
     expect(notFound().toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
   });
 
-  it('derives status and retryability from its code', () => {
+  it('derives status and retryability of an error from its code', () => {
     expect([notFound().status, notFound().retryable]).toEqual([404, false]);
     expect([unavailable().status, unavailable().retryable]).toEqual([503, true]);
     expect(new AppError({ code: 'internal', message: 'x' }).status).toBe(500);
@@ -20,7 +20,7 @@ describe('AppError (rules/http#error-envelopes)', () => {
 });
 
 describe('toErrorBody', () => {
-  it('omits the text of an unexpected error', () => {
+  it('omits the message of an unexpected error', () => {
     expect(toErrorBody(new Error('password=hunter2'))).toEqual({ code: 'internal', message: 'Internal error' });
     expect(toErrorBody('boom')).toEqual({ code: 'internal', message: 'Internal error' });
   });

@@ -1,6 +1,9 @@
-/** The error class of the platform with its codes. Every surface (`/api`, `/api/v1`, RPC) maps errors from here. */
+/**
+ * The error class of the platform with its codes. All error responses (`/api`, `/api/v1`, RPC) are derived from this
+ * table.
+ */
 
-/** HTTP status, `/api/v1` code (rules/http#error-envelopes) and retryability by code. */
+/** HTTP status, `/api/v1` code (rules/http#error-envelopes) and whether clients may retry, for each code. */
 export const errorCodes = {
   bad_request: { status: 400, v1: 'validation_error', retryable: false },
   unauthenticated: { status: 401, v1: 'unauthenticated', retryable: false },
@@ -24,13 +27,13 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The error format on NATS and the source of HTTP error bodies. */
+/** The error format on NATS, from which HTTP error bodies are created. */
 export interface ErrorBody {
   code: ErrorCode;
-  /** Application code such as `version_conflict`; absent for errors that use the framework envelope `{detail}`. */
+  /** Application code such as `version_conflict`. Absent: the HTTP body is the framework envelope `{detail}`. */
   reason?: string;
   message: string;
-  /** Additional fields of the body, e.g. `{currentVersion: 3}`. Never secrets or speech. */
+  /** Additional fields of the body, e.g. `{currentVersion: 3}`. They never contain secrets or transcripts. */
   details?: Record<string, unknown>;
 }
 
@@ -52,8 +55,8 @@ function boundMessage(message: string): string {
 }
 
 /**
- * An expected error with a code. All other errors are unexpected: logged at the boundary and shown as `internal`. On
- * `/api`: `{error: reason, message, ...details}` with a reason, otherwise `{detail: message}`
+ * An expected error with a code. Other errors are unexpected: the boundary logs them and returns `internal`. On `/api`
+ * the body is `{error: reason, message, ...details}` with a reason, otherwise `{detail: message}`
  * (rules/http#error-envelopes).
  */
 export class AppError extends Error {
@@ -90,7 +93,9 @@ export class AppError extends Error {
 /** An error stored under an `Idempotency-Key` and replayed (I1). */
 export class ReplayedError extends AppError {}
 
-/** Message with its cause, for operators, e.g. `Object store unavailable: S3: ECONNREFUSED for bucket …`. */
+/**
+ * Returns the message with its cause, for operators, e.g. `Object store unavailable: S3: ECONNREFUSED for bucket …`.
+ */
 export function describeWithCause(error: Error): string {
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
@@ -98,7 +103,7 @@ export function describeWithCause(error: Error): string {
   return error.message.includes(text) ? error.message : `${error.message}: ${text}`;
 }
 
-/** An application error: `{error: reason, message, ...details}`. */
+/** Creates an application error: `{error: reason, message, ...details}`. */
 export function appError(
   code: ErrorCode,
   reason: string,
@@ -108,23 +113,23 @@ export function appError(
   return new AppError({ code, reason, message, ...(details === undefined ? {} : { details }) });
 }
 
-/** 404 as `{detail: message}`. */
+/** Creates a 404 error with the body `{detail: message}`. */
 export function notFound(message = 'Not Found'): AppError {
   return new AppError({ code: 'not_found', message });
 }
 
-/** 400 without a reason: `validation_error` on `/api/v1`, `{detail: message}` elsewhere. */
+/** Creates a 400 error without a reason: `validation_error` on `/api/v1`, `{detail: message}` elsewhere. */
 export function badRequest(message: string): AppError {
   return new AppError({ code: 'bad_request', message });
 }
 
-/** 503: a dependency is unavailable or the service is overloaded; clients may retry. */
+/** Creates a 503 error: a dependency is unavailable or the service is overloaded. Clients may retry. */
 export function unavailable(message = 'Service unavailable', options?: ErrorOptions): AppError {
   return new AppError({ code: 'unavailable', message }, options);
 }
 
 /**
- * Converts anything thrown to an ErrorBody; unexpected errors become `internal` without their message, which may
+ * Converts any thrown value to an ErrorBody. An unexpected error becomes `internal` without its message, which may
  * contain data.
  */
 export function toErrorBody(error: unknown): ErrorBody {

@@ -1,17 +1,17 @@
 /**
- * Entity tags (rules/http#etag): digests of the representation, so that the gateway (`If-None-Match`) and services
- * (`If-Match`, under their lock) compute the same tag.
+ * Entity tags (rules/http#etag) are digests of the representation, so that the gateway (`If-None-Match`) and services
+ * (`If-Match`, under a row lock) compute equal tags.
  */
 import { hash } from 'node:crypto';
 
-/** Strong quoted tag of a representation. Text is encoded as UTF-8. */
+/** Returns the strong quoted tag of a representation. Text is encoded as UTF-8. */
 export function entityTag(representation: Uint8Array | string): string {
   return `"${hash('sha256', representation, 'base64url')}"`;
 }
 
 /**
- * Whether an `If-Match` (strong comparison) or `If-None-Match` (weak comparison) header matches the tag: `*`, one tag,
- * or a list (RFC 9110 §13.1). Malformed tags match nothing.
+ * Returns whether an `If-Match` (strong comparison) or `If-None-Match` (weak comparison) header matches the tag. The
+ * header is `*`, one tag or a list of tags (RFC 9110 §13.1); malformed tags match nothing.
  */
 export function matchesEntityTag(header: string, tag: string, comparison: 'strong' | 'weak'): boolean {
   if (header.trim() === '*') return true;

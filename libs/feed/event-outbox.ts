@@ -1,4 +1,4 @@
-/** Outbox of public events: rows are inserted in the transaction of the change that causes them (V2). */
+/** Outbox of public events. Rows are inserted in the transaction of the change that the event describes (V2). */
 import type { FeedAccess, FeedEvent, Static } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -9,12 +9,15 @@ import { OutboxRelay, type RelayTuning } from './relay.ts';
 import { insertOutbox, readOutboxAge } from './statements.ts';
 
 export interface NewEvent<Event extends FeedEvent> {
-  /** Id of the subject. The transaction has locked or inserted its row. */
+  /** Id of the event's subject. The transaction has locked or inserted the row of the subject. */
   readonly subject: number;
   readonly data: Static<Event['data']>;
-  /** Determines who can read the subject. Set by its owner when access can have changed, and with the final event. */
+  /**
+   * Determines who can read the subject. The service that owns the subject sets it when access can have changed, and
+   * with the final event.
+   */
   readonly access?: FeedAccess | undefined;
-  /** Default as declared. */
+  /** Overrides the default of the event's declaration. */
   readonly isFinalEvent?: boolean | undefined;
 }
 
@@ -49,8 +52,8 @@ export class EventOutbox {
   }
 
   /**
-   * Adds an event to the transaction. Events of a transaction are inserted together before it commits, in the order of
-   * the calls.
+   * Adds an event to the transaction. The events of a transaction are inserted together before the commit, in the order
+   * of the calls.
    * @throws Error when the data do not match the declaration
    */
   add<Event extends FeedEvent>(
@@ -87,7 +90,7 @@ export class EventOutbox {
     tx.afterCommit(() => this.#relay.wake());
   }
 
-  /** Call it after the commit of a statement that contains `insertEventSql`. */
+  /** Wakes the relay. Call it after the commit of a statement that contains `insertEventSql`. */
   wake(): void {
     this.#relay.wake();
   }

@@ -1,7 +1,8 @@
 /**
- * Publishes the outbox of a service to the stream FEED (V2). One process at a time publishes, in outbox order, one
- * message after the other; a message contains all pending rows. Rows are deleted after the broker has stored them.
- * After a crash the next process publishes the same rows again; the events service drops duplicates by their numbers.
+ * Publishes the outbox of a service to the stream FEED (V2). One process at a time publishes the rows in order, one
+ * message after the other; a message contains up to 500 pending rows. Rows are deleted after the broker has stored
+ * them. After a crash the next process publishes the same rows again; the events service drops duplicates by their
+ * numbers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { feedSubjectOf } from '#libs/contract';
@@ -13,16 +14,18 @@ import { claimOutbox, findOutboxRow, lockOutbox, type OutboxRow, setLockTimeout 
 
 export interface RelayTuning {
   /**
-   * Pause after a message in which further rows accumulate: one message per change would cost more than the change.
-   * Default 100.
+   * Pause after a message in which further rows accumulate, because one message per change would cost more than the
+   * change. In milliseconds; default 100.
    */
   readonly batchMs: number;
-  /** Interval at which a process looks for rows of a process that died. Default 1 000. */
+  /**
+   * Interval of the search for rows of a process that ended before it published them. In milliseconds; default 1 000.
+   */
   readonly pollMs: number;
 }
 
 const defaultTuning: RelayTuning = { batchMs: 100, pollMs: 1_000 };
-/** Rows per message; far below the message size limit of the broker. */
+/** Maximum number of rows per message; such a message is far below the size limit of the broker. */
 const maxRows = 500;
 const publishTimeoutMs = 2_000;
 
@@ -52,7 +55,7 @@ export class OutboxRelay {
     this.#poller.start();
   }
 
-  /** Call it when a row was inserted. */
+  /** Publishes soon. Call it after a row was inserted. */
   wake(): void {
     this.#poller.wake();
   }
@@ -70,7 +73,7 @@ export class OutboxRelay {
     else if (published > 0 && !last) await sleep(this.#tuning.batchMs);
   }
 
-  /** Publishes one message. @returns the number of its rows */
+  /** Publishes one message. @returns the number of rows in the message */
   async #publishBatch(): Promise<number> {
     const { service, db, bus } = this.#deps;
     return db.transaction(async (tx) => {
@@ -92,7 +95,7 @@ export class OutboxRelay {
   }
 }
 
-/** Inserts JSON of the database as it is, without parsing it. */
+/** Returns a row as JSON. JSON from the database is inserted without parsing it. */
 function stringifyRow(row: OutboxRow): string {
   const {
     number,

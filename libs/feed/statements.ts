@@ -1,4 +1,4 @@
-/** Statements on the event outbox of a service: events that are not in the stream FEED yet. */
+/** Statements on the event outbox of a service. The outbox has the events that are not in the stream FEED yet. */
 import { type RowOf, type Sql, type SqlPart, sql, statement, t } from '#libs/sql';
 import type { FeedEvent } from '#libs/contract';
 
@@ -22,8 +22,8 @@ export const insertOutbox = statement.none({
 });
 
 /**
- * A `with` query that adds an event in the statement of the change, for changes that are one statement. It reads the
- * subject from the rows that the change returned, so the row of the subject is locked as `feedTables` requires.
+ * Returns a `with` query that inserts an event in the same statement as its change. The subject is read from the rows
+ * that the change returned, so the row of the subject is locked as `feedTables` requires.
  */
 export function insertEventSql(
   { type, subject }: FeedEvent,
@@ -33,15 +33,18 @@ export function insertEventSql(
     select ${sql.literal(type)}, ${sql.literal(subject)}, ${subjectId}, '{}' ${from}`;
 }
 
-/** One process at a time publishes, until its transaction ends: messages of two could be stored in another order. */
+/**
+ * Acquires the lock that one process holds while it publishes, until its transaction ends. Two publishing processes
+ * could store messages in the wrong order.
+ */
 export const lockOutbox = statement.none({
   name: 'feed.turn',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.feed', 0))`,
 });
 
 /**
- * A process that hangs loses the lock. The commit does not wait for the disk: rows that reappear after a crash are
- * published again.
+ * Limits how long a hanging process can hold the lock. The commit does not wait for the disk: rows that reappear after
+ * a crash are published again.
  */
 export const setLockTimeout = statement.none({
   name: 'feed.limit-turn',
@@ -61,7 +64,7 @@ const outboxRow = {
 };
 export type OutboxRow = RowOf<typeof outboxRow>;
 
-/** Deletes the oldest rows and returns them, unordered. */
+/** Deletes the oldest rows and returns them in any order. */
 export const claimOutbox = statement.many({
   name: 'feed.take-told',
   params: { limit: t.integer },
@@ -71,7 +74,7 @@ export const claimOutbox = statement.many({
     returning number, type, subject_type, subject_id, data, access, farewell, occurred_at at time zone 'UTC' as occurred_at`,
 });
 
-/** The oldest row, without the lock. */
+/** Returns the number of the oldest row, without acquiring the lock. */
 export const findOutboxRow = statement.maybeOne({
   name: 'feed.find-told',
   row: { number: t.bigint },
@@ -79,7 +82,7 @@ export const findOutboxRow = statement.maybeOne({
   sql: () => sql`select number from feed_outbox order by number limit 1`,
 });
 
-/** Age of the oldest row in seconds; 0 when the outbox is empty. */
+/** Returns the age of the oldest row in seconds; 0 when the outbox is empty. */
 export const readOutboxAge = statement.one({
   name: 'feed.told-age',
   row: { seconds: t.double },

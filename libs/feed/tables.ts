@@ -1,7 +1,7 @@
 /**
- * Table of the event outbox of a service (V2). The number of a row is drawn while the transaction has locked the row of
- * its subject, so events of one subject are numbered in commit order. The identity has `cache 1`, because numbers
- * cached by sessions would break this order.
+ * Returns the SQL that creates the event outbox of a service (V2). A row is numbered while the transaction holds the
+ * lock on the row of its subject, so events of one subject are numbered in commit order. The identity has `cache 1`,
+ * because numbers cached by sessions would break this order.
  */
 export function feedTables(schema: string): string[] {
   return [

@@ -1,6 +1,6 @@
 /**
- * ffmpeg and ffprobe as child processes with limited input and output, killed with their job, and temporary directories
- * for their results.
+ * Runs ffmpeg and ffprobe as child processes with limited input and output, and creates temporary directories for their
+ * results. The processes are killed when their job ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -8,15 +8,15 @@ import { basename, dirname, join } from 'node:path';
 import { PermanentJobError } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 
-/** Allowed input. Files come from other parties: playlists that refer to other files or addresses are rejected. */
+/** Allowed input. Files are untrusted: playlists that refer to other files or addresses are rejected. */
 interface InputLimits {
-  /** Protocols, comma-separated. */
+  /** Allowed protocols, comma-separated. */
   readonly protocols: string;
-  /** Containers by demuxer name, comma-separated. */
+  /** Allowed containers by demuxer name, comma-separated. */
   readonly formats: string;
 }
 
-/** Recordings are read in these containers only, through the local object port. */
+/** Recordings are read through the local object port, in these containers only. */
 const recordingInput: InputLimits = { protocols: 'http,tcp', formats: 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm' };
 /** Formats of canonical audio, read from disk. */
 export const audioInput: InputLimits = {
@@ -32,10 +32,10 @@ const maxLineLength = 4_096;
 export const ffmpegMissingMessage =
   'ffmpeg was not found. Install it (Debian and Ubuntu: apt-get install ffmpeg; Alpine: apk add ffmpeg; macOS: brew install ffmpeg) or set FFMPEG_PATH, then redrive the job.';
 
-/** ffmpeg exited with an error. `output` is for the log. */
+/** Error when ffmpeg or ffprobe fails. `output` is the error output, for the log. */
 export class FfmpegError extends Error {
   readonly output: string;
-  /** Killed from outside. */
+  /** True when the program was killed by a signal that this process did not send. */
   readonly isKilled: boolean;
 
   constructor(program: string, end: string, output: string, isKilled: boolean) {
@@ -50,27 +50,27 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Called with seconds of output written so far. */
   readonly onProgress?: (seconds: number) => void;
-  /** Called with each line of standard output, which is then not returned. */
+  /** Called with each line of standard output; `run` and `probe` then do not return the output. */
   readonly onLine?: (line: string) => void;
-  /** Larger standard output is an error. Default: 16 MiB. */
+  /** Maximum size of standard output; a larger one is an error. Default: 16 MiB. */
   readonly maxOutputBytes?: number;
 }
 
 export interface Ffmpeg {
-  /** First line of `ffmpeg -version`; undefined when ffmpeg or ffprobe cannot run. */
+  /** Returns the first line of `ffmpeg -version`; undefined when ffmpeg or ffprobe cannot run. */
   version(): Promise<string | undefined>;
-  /** Arguments that read an address or file within the limits, starting at `seekSeconds`. */
+  /** Returns the arguments that read an address or file within the limits, starting at `seekSeconds`. */
   input(url: string, seekSeconds?: number): string[];
   /**
-   * Runs ffmpeg and returns its standard output. @throws FfmpegError, PermanentJobError without ffmpeg, the signal's
-   * reason
+   * Runs ffmpeg and returns its standard output. @throws FfmpegError; PermanentJobError when ffmpeg is not installed;
+   * the signal's reason
    */
   run(args: readonly string[], options: RunOptions): Promise<Buffer>;
-  /** Runs ffprobe in the same way. */
+  /** Runs ffprobe and returns its standard output. Throws the same errors as `run`. */
   probe(args: readonly string[], options: RunOptions): Promise<Buffer>;
 }
 
-/** @param path FFMPEG_PATH; ffprobe is expected beside it, or on the PATH if `path` is a bare name. */
+/** @param path FFMPEG_PATH; ffprobe must be in the same folder, or on the PATH if `path` is a bare name. */
 export function createFfmpeg(path: string, { protocols, formats }: InputLimits = recordingInput): Ffmpeg {
   const inputLimits = ['-protocol_whitelist', protocols, '-format_whitelist', formats];
   const probePath = basename(path) === path ? 'ffprobe' : join(dirname(path), 'ffprobe');
@@ -121,7 +121,10 @@ async function runProgram(program: string, args: readonly string[], options: Run
   }
 }
 
-/** Undefined on success. @throws PermanentJobError when the program does not exist */
+/**
+ * Waits for the end of the process. Returns undefined on success, otherwise a description of the failure. @throws
+ * PermanentJobError when the program does not exist
+ */
 function waitForEnd(child: ChildProcess): Promise<{ text: string; isKilled: boolean } | undefined> {
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -154,7 +157,7 @@ async function collectTail(child: ChildProcess): Promise<string> {
   return tail;
 }
 
-/** Reads lines of standard output, including `out_time_us=…` of `-progress`. */
+/** Calls the callbacks for the lines of standard output, including `out_time_us=…` of `-progress`. */
 async function followLines(
   child: ChildProcess,
   { onProgress, onLine }: { onProgress: RunOptions['onProgress']; onLine: RunOptions['onLine'] },
@@ -173,7 +176,7 @@ async function followLines(
 }
 
 export interface ScratchDirectory {
-  /** Removes directories of ended processes. */
+  /** Removes directories of processes that have ended. */
   sweep(): Promise<void>;
   /** Runs `work` with a new directory and removes it afterwards. */
   run<T>(work: (folder: string) => Promise<T>): Promise<T>;
@@ -209,8 +212,8 @@ export function createScratchDirectory(dir: string, prefix: string, logger: Logg
 }
 
 /**
- * The first process of a container always has the same id, so a directory of "this" process can be left over from the
- * previous container.
+ * Returns whether a process with this id is running. Callers exclude the id of this process: the first process of every
+ * container has the same id, so its directory can be from the previous container.
  */
 function isAlive(pid: number): boolean {
   try {

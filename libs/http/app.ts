@@ -14,9 +14,9 @@ import { ClientDisconnected, drainRequest } from './incoming.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 const allowedMethods = 'GET, POST, PUT, PATCH, OPTIONS';
-/** Response headers that scripts may read besides the safelisted ones. */
+/** Response headers that scripts may read, in addition to those that browsers always allow. */
 const exposedHeaders = 'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed';
-/** Browsers cache the preflight response for this long. */
+/** Time in seconds for which browsers cache the preflight response. */
 const maxAgeSeconds = '600';
 
 export interface CorsOptions {
@@ -48,13 +48,13 @@ export function createCors(allowed: CorsOptions): (ctx: HttpContext) => void {
   };
 }
 
-/** Removes duplicates, ignoring case. */
+/** Joins header names without duplicates, ignoring case. */
 function joinHeaders(names: readonly string[]): string {
   const written = names.map((name) => name.toLowerCase());
   return names.filter((_name, index) => written.indexOf(written[index] ?? '') === index).join(', ');
 }
 
-/** True for a CORS preflight request; it is answered before routing and authentication. */
+/** Returns true for a CORS preflight request; it is answered before routing and authentication. */
 export function isPreflight({ req, method }: HttpContext): boolean {
   return (
     method === 'OPTIONS' &&
@@ -93,7 +93,10 @@ const maxWaitingAnswerBytes = 64 * 1_048_576;
 const ignore = (): void => undefined;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The koa application with its edge. Routes are added by `mountRoutes`; without them every path is 404. */
+/**
+ * Creates the koa application with the middleware of the HTTP edge. `mountRoutes` adds routes; without them every path
+ * returns 404.
+ */
 export function createApp(options: AppOptions): HttpApp {
   const app: HttpApp = new Koa<ExchangeState>();
   const addCors = createCors({ origins: options.corsAllowedOrigins, headers: options.corsAllowedHeaders });
@@ -177,7 +180,7 @@ export function createApp(options: AppOptions): HttpApp {
  */
 function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const { res, state } = ctx;
-  // A service logged its own unexpected error, under the same request id.
+  // The service has logged its unexpected error under the same request id.
   if (!(error instanceof AppError || error instanceof ClientDisconnected)) {
     logger.error(
       { err: error, requestId: state.requestId, ...readTraceIds(state.traceparent), route: state.route },
@@ -193,7 +196,7 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   ctx.respond = true;
   for (const name of ['Content-Type', 'Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag'])
     res.removeHeader(name);
-  // Errors must not be cached like the successful response would be.
+  // Caching rules of the successful response do not apply to errors.
   res.setHeader('Cache-Control', 'no-store');
   ctx.status = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
@@ -201,7 +204,7 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   ctx.body = answer.body;
 }
 
-/** The last middleware: no route matched. */
+/** The last middleware, for requests that match no route. */
 export function respondNotFound(): never {
   throw notFound();
 }

@@ -1,5 +1,6 @@
 /**
- * Static files of pages: compressed once, on the first request that accepts compression, and served with a validator.
+ * Static files of pages. A file is compressed once, for the first client that accepts compression, and served with a
+ * validator.
  */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -24,7 +25,7 @@ export function createAsset(plain: Buffer, contentType: string): Asset {
   };
 }
 
-/** @param cacheControl how long browsers and proxies may keep it. */
+/** @param cacheControl how long browsers and proxies may cache the file. */
 export async function sendAsset(
   ctx: HttpContext,
   { plain, pack, tag, contentType }: Asset,

@@ -14,7 +14,7 @@ function depthOf(value: unknown): number {
 }
 
 describe('countValues (rules/http#json-body-cap)', () => {
-  it('counts the values of the parsed document, whatever its strings contain', () => {
+  it('counts the values of the parsed document, regardless of the contents of its strings', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }), fc.integer({ min: 1, max: 6 }), (value, max) => {
         expect(countValues(Buffer.from(JSON.stringify(value)), max) === undefined).toBe(depthOf(value) > max);
@@ -29,7 +29,7 @@ describe('countValues (rules/http#json-body-cap)', () => {
     ['[[[', true],
     ['"unclosed [[[', false],
     ['', false],
-  ])('reads %s', (text, exceeded) => {
+  ])('counts the values of %s', (text, exceeded) => {
     expect(countValues(Buffer.from(text), 2) === undefined).toBe(exceeded);
   });
 
@@ -38,7 +38,7 @@ describe('countValues (rules/http#json-body-cap)', () => {
     ['[]', 2],
     ['[1,2,3]', 4],
     ['{"a,[":{"b":1}}', 3],
-  ])('counts at least as many values as %s contains', (text, count) => {
+  ])('counts at least as many values as exist in %s', (text, count) => {
     expect(countValues(Buffer.from(text), 64)).toBe(count);
   });
 });
@@ -67,7 +67,7 @@ describe('readRawBody (D62, D77)', () => {
   beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
   afterAll(() => void server.close());
 
-  /** Returns the response to a request whose body is sent in these chunks, each after the previous one was read. */
+  /** Sends a request body in these chunks, each after the previous one was read, and returns the response. */
   async function send(...pieces: readonly string[]): Promise<unknown> {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
       .setNoDelay()
@@ -83,19 +83,19 @@ describe('readRawBody (D62, D77)', () => {
   const head = (...lines: readonly string[]): string => ['POST / HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
   const body = 'b'.repeat(12);
 
-  it('reads a body that arrives with its head, and counts it in the byte budget until it is released', async () => {
+  it('reads a body that arrives together with the headers, and releases its bytes in the byte budget after use', async () => {
     const whole = { length: 12, wasHere: true, counted: true, left: true };
     expect(await send(head('Content-Length: 12') + body)).toEqual(whole);
     expect(await send(`${head('Transfer-Encoding: chunked')}4\r\nbbbb\r\n8\r\nbbbbbbbb\r\n0\r\n\r\n`)).toEqual(whole);
   });
 
-  it('reads a body that arrives after its head in the same way', async () => {
+  it('reads a body that arrives after the headers, and releases its bytes in the byte budget after use', async () => {
     const late = { length: 12, wasHere: false, counted: true, left: true };
     expect(await send(head('Content-Length: 12'), body)).toEqual(late);
     expect(await send(head('Content-Length: 12') + body.slice(0, 5), body.slice(5))).toEqual(late);
   });
 
-  it('reads at most the limit, and nothing from a request without a body', async () => {
+  it('reads a body only up to the limit, and returns an empty body for a request without one', async () => {
     expect(await send(head(`Content-Length: ${maxBodyBytes + 1}`) + body)).toMatchObject({
       length: null,
       counted: false,

@@ -13,14 +13,16 @@ import type { HttpContext } from './exchange.ts';
 import { ClientDisconnected, hasBody } from './incoming.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
-/** A complete body. Its bytes count in the budget until `leave`. */
+/** A complete body. Its bytes count in the budget until `release`. */
 export interface BufferedBody {
   /** Undefined for a body over the limit, which is drained instead of stored. */
   readonly bytes: Buffer | undefined;
   readonly release: () => void;
 }
 
-/** Largest JSON or hook body in bytes; exactly that passes (rules/http#json-body-cap). */
+/**
+ * Maximum size of a JSON or webhook body in bytes; a body of exactly this size is accepted (rules/http#json-body-cap).
+ */
 export const maxBodyBytes = 4_194_304;
 const empty = Buffer.alloc(0);
 const nothing: BufferedBody = { bytes: empty, release: () => undefined };
@@ -29,18 +31,18 @@ const tooMany: BufferedBody = { ...nothing, bytes: undefined };
 const noop = (): Promise<void> => Promise.resolve();
 
 /**
- * Reads the body as bytes; the only reader of bodies in memory.
- * @throws ClientDisconnected immediately when the client disconnects; AppError request_timeout when it is too slow
- * (D62), unavailable under memory pressure
+ * Reads the body as bytes. No other function buffers bodies in memory.
+ * @throws ClientDisconnected immediately when the client disconnects; AppError request_timeout when the body is too
+ * slow (D62); AppError unavailable under memory pressure
  */
 export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<BufferedBody> {
   const { req } = ctx;
   if (!hasBody(req)) return nothing;
   if (Number(req.headers['content-length'] ?? 0) > maxBodyBytes) return tooMany;
-  if (!req.complete) await nextTurn(); // data received with the head is parsed after it, in the same turn
+  if (!req.complete) await nextTurn(); // body data that arrived with the headers is parsed later in the same turn
   if (req.destroyed) throw new ClientDisconnected();
   if (req.complete) return takeWhole(req, room);
-  const { koaBody } = await import('koa-body'); // loads more than two hundred modules; most bodies never need it
+  const { koaBody } = await import('koa-body'); // loads more than 200 modules, which most bodies do not need
   if (req.destroyed) throw new ClientDisconnected();
   const arriving = new IncomingBody(ctx, room);
   const release = (): void => arriving.release();
@@ -76,13 +78,13 @@ export interface JsonBody {
   readonly text: string;
 }
 
-/** Estimated memory of the parsed body, bytes; undefined when it is nested too deeply. */
+/** Estimates the memory of the parsed body in bytes. Returns undefined when the body is nested too deeply. */
 export function estimateJsonBytes(bytes: Uint8Array): number | undefined {
   const values = countValues(bytes, maxJsonDepth);
   return values === undefined ? undefined : 3 * bytes.length + bytesPerValue * values;
 }
 
-/** Size of an empty object in a list; most values are smaller. */
+/** Memory of an empty object in a list; most values need less. */
 const bytesPerValue = 64;
 
 /**

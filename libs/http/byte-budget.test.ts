@@ -6,7 +6,7 @@ interface RecordedTransfer extends Transfer {
   readonly seen: string[];
 }
 
-/** Adds a transfer with an age of `ageMs` that leaves the budget when it is evicted. */
+/** Adds a transfer that is `ageMs` old. It leaves the budget when it is evicted. */
 function arrive(room: ByteBudget, ageMs = 0): RecordedTransfer {
   const seen: string[] = [];
   const guest: RecordedTransfer = {
@@ -27,8 +27,8 @@ function arrive(room: ByteBudget, ageMs = 0): RecordedTransfer {
 const longAgo = 60_000;
 
 /**
- * Resolves after every budget has checked its transfers; all are checked together, and a budget that is full evicts one
- * at the end.
+ * Resolves after every budget has checked its transfers. All budgets are checked in one pass: this function waits until
+ * its own full budget has evicted a transfer.
  */
 async function looked(): Promise<void> {
   const room = new ByteBudget(1);
@@ -38,7 +38,7 @@ async function looked(): Promise<void> {
 }
 
 describe('ByteBudget (D62, D77)', () => {
-  it('accepts bytes up to exactly its limit', () => {
+  it('accepts bytes up to the exact limit', () => {
     const room = new ByteBudget(100);
     const guest = arrive(room);
     room.adjust(guest, 50);
@@ -50,7 +50,7 @@ describe('ByteBudget (D62, D77)', () => {
     room.remove(guest);
   });
 
-  it('stops only transfers that add bytes while the budget is exhausted', () => {
+  it('pauses only transfers that add bytes while the budget is exhausted', () => {
     const room = new ByteBudget(100);
     const [first, second, third] = [arrive(room), arrive(room), arrive(room)];
     room.adjust(first, 90);
@@ -64,7 +64,7 @@ describe('ByteBudget (D62, D77)', () => {
     for (const guest of [first, second, third]) room.remove(guest);
   });
 
-  it('releases bytes once, even if a transfer is closed repeatedly', () => {
+  it('releases the bytes of a transfer once, even if it is closed repeatedly', () => {
     const room = new ByteBudget(100);
     const [first, second] = [arrive(room), arrive(room)];
     room.adjust(first, 60);
@@ -78,7 +78,7 @@ describe('ByteBudget (D62, D77)', () => {
     expect([second.seen, room.isOverHalf]).toEqual([['pause'], false]);
   });
 
-  it('aborts the oldest transfers, and no more than necessary', async () => {
+  it('aborts the oldest transfers first, and only as many as necessary', async () => {
     const room = new ByteBudget(100);
     const guests = [4, 3, 2].map((times) => arrive(room, times * longAgo));
     for (const guest of guests) room.adjust(guest, 30);
@@ -98,7 +98,7 @@ describe('ByteBudget (D62, D77)', () => {
     for (const guest of guests) room.remove(guest);
   });
 
-  it('waits for running work while transfers use less than half of the budget', async () => {
+  it('waits for running work, without aborts, while transfers use less than half of the budget', async () => {
     const room = new ByteBudget(100);
     const worked = arrive(room, longAgo);
     room.adjust(worked, 60);

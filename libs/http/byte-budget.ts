@@ -1,19 +1,19 @@
 /**
- * Limits the bytes of transfers in this process: request bodies being received, responses being read. Without free
- * budget, new data waits; under pressure the oldest transfer is aborted, i.e. the slow client, not the next one (D62,
- * D77).
+ * Limits the bytes of transfers in this process: request bodies being received and responses being read. Without free
+ * budget, new data waits. Under pressure the oldest transfer is aborted, which affects the slow client instead of a new
+ * one (D62, D77).
  */
 import { pollRegularly } from '#libs/transfer';
 
 export interface Transfer {
-  /** `performance.now()` at its start. */
+  /** `performance.now()` at the start of the transfer. */
   readonly since: number;
-  /** Bytes in memory. */
+  /** Bytes of the transfer in memory. */
   bytes: number;
-  /** Called when the budget is exhausted: stop reading. */
+  /** Stops reading; called when the budget is exhausted. */
   pause(): void;
   resume(): void;
-  /** Aborts the transfer; `remove` is called for it. */
+  /** Aborts the transfer. The transfer must then be removed with `remove`. */
   evict(): void;
 }
 
@@ -22,7 +22,7 @@ const evictableAfterMs = 2_000;
 
 export class ByteBudget {
   readonly #maxBytes: number;
-  /** Ordered by age, the oldest first. */
+  /** Active transfers, the oldest first. */
   readonly #active = new Set<Transfer>();
   readonly #paused = new Set<Transfer>();
   #bytes = 0;
@@ -32,7 +32,7 @@ export class ByteBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether more than half of the budget is in use. */
+  /** Returns whether more than half of the budget is in use. */
   get isOverHalf(): boolean {
     return this.#bytes > this.#maxBytes / 2;
   }
@@ -41,7 +41,7 @@ export class ByteBudget {
     this.#active.add(holder);
   }
 
-  /** Counts bytes without a transfer. @returns a function that releases them */
+  /** Counts bytes that do not belong to a transfer. @returns a function that releases them */
   reserve(bytes: number): () => void {
     let buffered = bytes;
     this.#bytes += bytes;
@@ -52,7 +52,7 @@ export class ByteBudget {
     };
   }
 
-  /** Adds a positive or negative number of bytes to a transfer. */
+  /** Changes the number of bytes of a transfer by a positive or negative number. */
   adjust(holder: Transfer, bytes: number): void {
     holder.bytes += bytes;
     this.#bytes += bytes;
@@ -63,7 +63,7 @@ export class ByteBudget {
     this.#stopEviction ??= pollRegularly((nowMs) => this.#evictOldest(nowMs));
   }
 
-  /** The transfer is complete; its bytes count until `remove`. */
+  /** Marks a transfer as complete; its bytes count until `remove`. */
   finish(holder: Transfer): void {
     this.#active.delete(holder);
     this.#paused.delete(holder);
@@ -85,7 +85,10 @@ export class ByteBudget {
     for (const holder of paused) holder.resume();
   }
 
-  /** While transfers use less than half of the budget, bodies in processing have to be released first. */
+  /**
+   * Aborts the oldest transfers while the budget is exceeded. It stops when active transfers use less than half of the
+   * budget: the other bytes are bodies in processing, which are released first.
+   */
   #evictOldest(nowMs: number): void {
     let moving = 0;
     for (const { bytes } of this.#active) moving += bytes;

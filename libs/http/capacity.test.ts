@@ -4,7 +4,7 @@ import { createWeightedSemaphore } from './capacity.ts';
 const soon = (): number => Date.now() + 5_000;
 
 describe('createWeightedSemaphore (rules/http#overload)', () => {
-  it('admits work that fits immediately, and the rest in order of arrival', async () => {
+  it('admits work that fits immediately, and queues other work in order of arrival', async () => {
     const gate = createWeightedSemaphore(10);
     const order: string[] = [];
     const enter = (name: string, weight: number) =>
@@ -23,7 +23,7 @@ describe('createWeightedSemaphore (rules/http#overload)', () => {
     expect(order).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
-  it('admits work heavier than the capacity alone', async () => {
+  it('admits work that exceeds the whole capacity when nothing else runs', async () => {
     const gate = createWeightedSemaphore(10);
     const alone = await gate.acquire(1_000, soon());
     const next = gate.acquire(1, soon());
@@ -32,7 +32,7 @@ describe('createWeightedSemaphore (rules/http#overload)', () => {
     (await next)();
   });
 
-  it('rejects at the deadline and removes the waiting caller', async () => {
+  it('rejects a waiting caller at its deadline and removes it from the queue', async () => {
     const gate = createWeightedSemaphore(10);
     const leave = await gate.acquire(10, soon());
     await expect(gate.acquire(1, Date.now() + 20)).rejects.toMatchObject({ code: 'unavailable' });

@@ -1,6 +1,6 @@
 /**
- * Concurrency and memory limits of requests. Anonymous requests have separate limits and cannot exhaust those of
- * authenticated callers; bodies that are still being received count separately (D62, D77).
+ * Limits of concurrent requests and their memory. Anonymous requests have separate limits, so they cannot exhaust those
+ * of authenticated callers. Bodies that are being received count separately (D62, D77).
  */
 import { unavailable } from '#libs/errors';
 import type { Metrics } from '#libs/telemetry';
@@ -8,26 +8,26 @@ import { type HttpContext, type Refusal, refusals } from './exchange.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 export interface Capacity {
-  /** Bodies being received. */
+  /** Budget of bodies that are being received. */
   readonly bodies: ByteBudget;
-  /** Parsed bodies, weighed by `estimateJsonBytes`. */
+  /** Memory of parsed bodies, weighed by `estimateJsonBytes`. */
   readonly memory: WeightedSemaphore;
-  /** Acquires a request slot. Returns its release. @throws AppError unavailable */
+  /** Acquires a request slot. Returns a function that releases it. @throws AppError unavailable */
   acquire(ctx: HttpContext): () => void;
 }
 
 export interface Capacities {
   readonly authenticated: Capacity;
   readonly anonymous: Capacity;
-  /** Acquires a slot of an anonymous request that waits for others (`isLongRunning`). */
+  /** Acquires a slot for an anonymous long-running request (`isLongRunning`). */
   acquireWait(ctx: HttpContext): () => void;
-  /** Acquires a slot of a credential check that has to call the directory. */
+  /** Acquires a slot for a credential check that calls the directory. */
   acquireCheck(ctx: HttpContext): () => void;
 }
 
 const mebibyte = 1_048_576;
 
-/** @param maxInFlight concurrent requests per class; further ones get 503 */
+/** @param maxInFlight maximum number of concurrent requests per class; further requests get 503 */
 export function createCapacities(maxInFlight: number): Capacities {
   return {
     authenticated: {
@@ -64,8 +64,9 @@ function createSlots(max: number, refusal: Refusal): (ctx: HttpContext) => () =>
 
 export interface WeightedSemaphore {
   /**
-   * Admits work of this weight in order of arrival; work heavier than the limit runs alone. Resolves with the release.
-   * @throws AppError unavailable when it was not admitted by `deadlineMs` (epoch; Infinity = no limit)
+   * Admits work of this weight in order of arrival; work heavier than the limit runs alone. Returns a function that
+   * releases the weight, or a promise of it.
+   * @throws AppError unavailable when the work was not admitted by `deadlineMs` (epoch; Infinity = no limit)
    */
   acquire(weight: number, deadlineMs: number): (() => void) | Promise<() => void>;
 }
@@ -116,7 +117,7 @@ export function createWeightedSemaphore(maxWeight: number): WeightedSemaphore {
   };
 }
 
-/** Returns a function that counts one refusal. */
+/** Returns a function that counts one rejected request by reason. */
 export function countRefusals(metrics: Metrics): (reason: Refusal) => void {
   const total = metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', {
     reason: refusals,

@@ -42,7 +42,7 @@ const closedOf = (sockets: readonly Socket[]): number[] =>
   sockets.flatMap((socket, index) => (socket.destroyed ? [index] : []));
 
 describe('Connections (D62)', () => {
-  it('closes the least valuable connection for a new one: silent ones first, then idle ones, then anonymous ones', () => {
+  it('closes a connection for a new one: first connections without a request, then idle ones, then anonymous ones', () => {
     const sockets = [openAnonymous(), openKept(), openWorking(), open()];
     const closed = [];
     for (let more = 0; more < 3; more++) {
@@ -53,14 +53,14 @@ describe('Connections (D62)', () => {
     expect(refused).toEqual(Array.from({ length: 3 }, () => 'too_many_connections'));
   });
 
-  it('closes the new connection when all others serve requests with a credential', () => {
+  it('closes a new connection when all existing ones serve authenticated requests', () => {
     const sockets = Array.from({ length: 4 }, openWorking);
     expect([open().destroyed, closedOf(sockets)]).toEqual([true, []]);
   });
 
-  it('closes the oldest connection of a kind', () => {
+  it('closes the connection that has been idle longest', () => {
     const sockets = Array.from({ length: 4 }, openKept);
-    // The first connection was used again, the third has a request in progress, and the second is closed.
+    // The first connection was used again, the second is closed, and the third has a request in progress.
     begin(sockets[0]!);
     connections.end(sockets[0]!);
     begin(sockets[2]!);
@@ -73,7 +73,7 @@ describe('Connections (D62)', () => {
     expect(closedOf(sockets)).toEqual([0, 3]);
   });
 
-  it('counts the running requests of a connection, and does not close it before all are answered', () => {
+  it('counts the running requests of a connection, and closes it only after all are answered', () => {
     const socket = open();
     expect([begin(socket), begin(socket), connections.countRunning(socket)]).toEqual([1, 2, 2]);
     connections.end(socket);

@@ -6,17 +6,17 @@ import type { Refusal } from './exchange.ts';
 export interface ConnectionsOptions {
   readonly max: number;
   readonly refused: (reason: Refusal) => void;
-  /** Whether a request may be aborted in favour of another client. */
+  /** Returns whether a request may be aborted in favour of another client. */
   readonly isAnonymous: (req: IncomingMessage) => boolean;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** Requests in progress. */
+  /** Number of requests in progress. */
   running: number;
-  /** The latest request. */
+  /** The latest request of the connection. */
   current: { readonly req: IncomingMessage; readonly res: ServerResponse | undefined } | undefined;
-  /** Writes the rejection of malformed data that followed the requests. */
+  /** Writes the rejection of malformed data that arrived after complete requests. */
   refuse: (() => void) | undefined;
   line: Line | undefined;
   before: Connection | undefined;
@@ -24,8 +24,8 @@ interface Connection {
 }
 
 /**
- * A linked list of connections of one kind, ordered by the time of entering. Every request enters and leaves one, so
- * removal must be cheap (docs/performance-notes.md#slab-for-in-flight-requests).
+ * A linked list of connections in the same state, ordered by the time of entering. Every request adds and removes a
+ * connection, so removal must be cheap (docs/performance-notes.md#slab-for-in-flight-requests).
  */
 class Line {
   first: Connection | undefined;
@@ -52,8 +52,8 @@ class Line {
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  // Connections that can be closed, least valuable kind first.
-  /** No complete request head yet: such connections cost an attacker nothing. */
+  // Connections that can be closed; the least valuable ones are in the first list.
+  /** Connections without a complete request head: an attacker can open them at no cost. */
   readonly #silent = new Line();
   /** Idle keep-alive connections. */
   readonly #retained = new Line();
@@ -86,12 +86,14 @@ export class Connections {
     this.#move(connection, this.#silent);
   }
 
-  /** Requests of the connection in progress. */
+  /** Returns the number of requests of the connection in progress. */
   countRunning(socket: Socket): number {
     return this.#open.get(socket)?.running ?? 0;
   }
 
-  /** Registers a request until `end`. @returns the requests of its connection in progress, including this one */
+  /**
+   * Registers a request until `end`. @returns the number of requests in progress on the connection, including this one
+   */
   begin(req: IncomingMessage, res?: ServerResponse): number {
     const connection = this.#open.get(req.socket);
     if (connection === undefined) return 1; // already closed
@@ -108,7 +110,7 @@ export class Connections {
     const current = connection?.running === 0 ? undefined : connection?.current;
     if (connection === undefined || current === undefined) write();
     else if (current.req.complete) connection.refuse = write;
-    // The malformed data is in the body of the request.
+    // The malformed data is in the body of the current request.
     else if (connection.running === 1 && current.res?.headersSent === false) write();
     else socket.destroy();
   }

@@ -1,6 +1,6 @@
 /**
- * The browser script of the API reference, extracted from its Fastify plugin: the script's own package would install
- * the 240 packages that it was bundled from. A worker thread loads the plugin, so that its memory is released
+ * The browser script of the API reference, extracted from a Fastify plugin. The script's own package would also install
+ * the 240 packages that the script is bundled from. A worker thread loads the plugin, so that its memory is released
  * afterwards.
  */
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ interface Reply {
 /** The part of the Fastify API that the plugin uses. */
 type Plugin = (server: object, options: object, done: () => void) => void;
 
-/** Distinguishes our thread from others that load this file. */
+/** Distinguishes the worker thread of this file from other threads that load the file. */
 const purpose = 'api-reference';
 
 export async function readDocsBundle(): Promise<Buffer> {

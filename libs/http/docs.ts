@@ -1,6 +1,6 @@
 /**
- * The live documents and their pages, served by this process only: no fonts, scripts, proxies or telemetry from other
- * servers.
+ * The live documents and their pages. This process serves all files: the pages load no fonts or scripts, and use no
+ * proxies or telemetry, from other servers.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import type { OpenApiDocument } from './openapi.ts';
 import { sendBytes } from './reply.ts';
 
 export interface Docs {
-  /** The OpenAPI document as JSON, with a validator. */
+  /** Sends the OpenAPI document as JSON with an ETag. */
   sendDocument(ctx: HttpContext): void;
-  /** The interactive page. */
+  /** Sends the interactive page of the document. */
   sendPage(ctx: HttpContext): void;
 }
 
@@ -32,13 +32,13 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Path of the assets of every page. */
+/** Path of the scripts and styles of every page. */
 const assetsPath = '/api/docs/assets';
 const pageFolder = join(import.meta.dirname, 'docs-page');
 
 /**
- * Sends a document as JSON, with a validator. It is built on the first request, because most replicas of a gateway
- * never get one.
+ * Returns a handler that sends a document as JSON with an ETag. The document is built on the first request, because
+ * most replicas of a gateway never get one.
  */
 export function createDocument(build: () => object): (ctx: HttpContext) => void {
   let json: Buffer | undefined;
@@ -49,7 +49,7 @@ export function createDocument(build: () => object): (ctx: HttpContext) => void 
   };
 }
 
-/** Document and page of one surface, each built on its first request. */
+/** Creates the handlers for the document and page of one surface; each is built on its first request. */
 export function createDocs(build: () => OpenApiDocument, documentPath: string): Docs {
   let document: OpenApiDocument | undefined;
   let page: Buffer | undefined;
@@ -82,7 +82,8 @@ function composePage({ info, components }: OpenApiDocument, documentPath: string
 const javascript = 'text/javascript; charset=utf-8';
 
 /**
- * Serves the reference's script and our own files of its page; each is read and compressed once, at its first request.
+ * Returns a handler for the scripts and styles of the pages. Each file is read and compressed once, on its first
+ * request.
  */
 export function createDocsAssets(): (ctx: HttpContext, file: string) => Promise<void> {
   const files: Readonly<Record<string, { read: () => Promise<Buffer>; contentType: string }>> = {

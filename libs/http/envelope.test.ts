@@ -7,18 +7,18 @@ const detailOf = (error: Error): ValidationItem[] =>
   (JSON.parse(renderError('api', error).body) as { detail: ValidationItem[] }).detail;
 
 describe('renderError (D60)', () => {
-  it('lists at most fifty problems', () => {
+  it('lists at most fifty problems in an error', () => {
     const items = Array.from({ length: 51 }, (_value, index) => item('body', 'payload', index));
     expect(detailOf(invalidInput(items.slice(0, 50)))).toHaveLength(50);
     expect(detailOf(invalidInput(items))).toEqual(items.slice(0, 50));
   });
 
-  it('truncates a path after 120 characters, between its parts', () => {
+  it('truncates a problem path to 120 characters between two segments', () => {
     const [first] = detailOf(invalidInput([item('body', 'x'.repeat(120), 'y'.repeat(121), `${'z'.repeat(119)}😀`, 7)]));
     expect(first?.loc).toEqual(['body', 'x'.repeat(120), 'y'.repeat(120), 'z'.repeat(119), 7]);
   });
 
-  it('limits the response to 64 KiB, with at least one problem', () => {
+  it('limits an error response to 64 KiB, with at least one problem', () => {
     const deep = Array.from({ length: 64 }, () => '\ud800'.repeat(200));
     const { body } = renderError('v1', invalidInput(Array.from({ length: 50 }, () => item(...deep))));
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(65_536);
@@ -38,7 +38,7 @@ describe('renderError (D60)', () => {
     expect([shown.message, Object.keys(shown.fields).length > 100]).toEqual(['It does not fit.', true]);
   });
 
-  it('truncates the values quoted in a message, and the message', () => {
+  it('truncates values quoted in a message, and the message itself', () => {
     const quoted = badRequest(`There is no journey "${'x'.repeat(4e6)}" here.`);
     expect(quoted.message).toBe(`There is no journey "${'x'.repeat(120)}…" here.`);
     expect(badRequest(`There is no journey "${'x'.repeat(120)}".`).message).toContain(`"${'x'.repeat(120)}"`);

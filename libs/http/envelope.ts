@@ -21,12 +21,12 @@ export const maxProblems = 50;
 /** Maximum bytes of an error body (D60). */
 const maxErrorBytes = 65_536;
 /**
- * Statuses whose body is `{detail}` on every surface when the error does not have a specific reason: the request was
- * rejected before it became an API call.
+ * Statuses whose body is `{detail}` on every surface when the error has no specific reason: the request was rejected
+ * before it reached an operation.
  */
 export const frameworkStatuses = new Set([408, 413, 415, 417, 422, 431]);
 
-/** The body is not JSON or is nested too deeply; `{detail}` on every surface. */
+/** Error for a body that is not JSON or is nested too deeply; the response is `{detail}` on every surface. */
 export class UnparsableBody extends AppError {
   constructor() {
     super({ code: 'bad_request', message: 'Cannot parse request body' });
@@ -56,10 +56,10 @@ export class MethodNotAllowed extends AppError {
   }
 }
 
-/** Seconds until a client may retry, unless the error states them (detail `retry_after`). */
+/** Seconds until a client may retry, by status. An error can override them with the detail `retry_after`. */
 const defaultRetryAfterSeconds: Partial<Record<number, string>> = { 429: '60', 503: '1' };
 
-/** Renders any thrown value. Unexpected errors do not reveal details. */
+/** Converts any thrown value to a response. Unexpected errors do not reveal details. */
 export function renderError(surface: Surface, error: unknown): ErrorResponse {
   const body = toErrorBody(error);
   const status = errorCodes[body.code].status;
@@ -84,7 +84,7 @@ export function renderError(surface: Surface, error: unknown): ErrorResponse {
   };
 }
 
-/** The envelope as JSON: with all details if they fit, otherwise with part of them, otherwise without. */
+/** Returns the envelope as JSON within the size limit: with all details, with shortened details, or without details. */
 function writeBounded(
   details: Record<string, unknown>,
   envelope: (details: Record<string, unknown>) => unknown,
@@ -106,7 +106,7 @@ function cutItem(item: ValidationItem): ValidationItem {
   };
 }
 
-/** Shortens lists and objects to the entries that fit; omits the other details when they alone are too large. */
+/** Shortens lists and objects to the entries that fit, and replaces other details that do not fit by null. */
 function fitDetails(details: Record<string, unknown>): Record<string, unknown> {
   let remaining = maxErrorBytes - 4_096;
   const take = (value: unknown): boolean => (remaining -= Buffer.byteLength(JSON.stringify(value) ?? '')) >= 0;
@@ -133,7 +133,7 @@ function frameworkMessage(body: ErrorBody): string {
 function toV1Envelope(body: ErrorBody, details: Record<string, unknown>): unknown {
   const { v1, retryable } = errorCodes[body.code];
   const { detail: _repeated, ...rest } = details; // repeats the message, which only `/api` shows
-  // Every missing object has the same code; the message names its kind (D94).
+  // All missing objects have the same code; the message names the kind of object (D94).
   const code = body.code === 'not_found' ? v1 : (body.reason ?? v1);
   return { code, message: body.message, retryable, ...rest };
 }

@@ -14,7 +14,9 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Returns what a client receives for these chunks. */
+/**
+ * Sends these chunks as events. Returns the response that the client receives, and the response object of the server.
+ */
 async function open(
   chunks: AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
   silenceMs = 60_000,
@@ -43,8 +45,8 @@ async function open(
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-describe('a response as event stream (C1, C4)', () => {
-  it('sends comments on an idle stream, but not within an event', async () => {
+describe('a response as an event stream (C1, C4)', () => {
+  it('sends comments on an idle stream, but never within an event', async () => {
     const next = Promise.withResolvers<void>();
     async function* source(): AsyncGenerator<Uint8Array> {
       yield bytes('event: a\ndata: {}\n\n');
@@ -64,7 +66,7 @@ describe('a response as event stream (C1, C4)', () => {
     expect(text).toMatch(/^event: a\ndata: \{\}\n\n(?::\n\n){2,}event: b\ndata: \{\}\n\n(?::\n\n)*$/);
   });
 
-  it('starts after an idle period, and continues with received events; a failure is then its last event (D96)', async () => {
+  it('starts the stream after an idle period, and reports a later failure as the last event (D96)', async () => {
     const asked = Promise.withResolvers<AsyncIterable<Uint8Array>>();
     const { response } = await open(asked.promise, 20);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
@@ -94,7 +96,7 @@ describe('a response as event stream (C1, C4)', () => {
     expect((await open(Promise.reject(unavailable('The agent cannot answer now')), 60_000)).response.status).toBe(503);
   });
 
-  it('ends with the error of its source, and without an error event within an event', async () => {
+  it('ends with the error of the source, but sends no error event inside an unfinished event', async () => {
     const failing = (first: string) =>
       (async function* () {
         await Promise.resolve();
@@ -123,7 +125,7 @@ describe('a response as event stream (C1, C4)', () => {
     expect(await left.promise).toBe('left');
   });
 
-  it('reads from its source no faster than the client', async () => {
+  it('reads from the source no faster than the client accepts data', async () => {
     let made = 0;
     async function* source(): AsyncGenerator<Uint8Array> {
       for (; made < 2_000; made++) yield Buffer.concat([Buffer.alloc(65_534, 'x'), bytes('\n\n')]);

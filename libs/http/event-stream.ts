@@ -1,6 +1,6 @@
 /**
- * Server-sent events (C1, C4, D96). Events are passed on unchanged, comments prevent idle timeouts between them, and an
- * error during the stream is its last event.
+ * Server-sent events (C1, C4, D96). Events are sent unchanged. Comments between events prevent idle timeouts. After an
+ * error the last event describes the error.
  */
 import type { RawReply } from '#libs/nats';
 import { renderError } from './envelope.ts';
@@ -8,12 +8,12 @@ import type { HttpContext } from './exchange.ts';
 import { enforceResponsePace } from './outgoing.ts';
 import { waitForDrain } from './reply.ts';
 
-/** Proxies close idle connections after 30 to 60 seconds. */
+/** Interval of comments. Proxies close idle connections after 30 to 60 seconds. */
 const keepAliveMs = 15_000;
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // Disables caching, and buffering by nginx and its ingress, which support a header for this.
+  // Disables caching, and buffering by nginx and its ingress; a separate header controls the buffering.
   'Cache-Control': 'no-store',
   'X-Accel-Buffering': 'no',
 } as const;
@@ -45,7 +45,7 @@ export async function sendEvents(
   }
 }
 
-/** @throws the error of the operation within that time */
+/** Returns true when the operation takes longer than `ms`. @throws the error of the operation within that time */
 async function waitsLonger(requested: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<true>((resolve) => (timer = setTimeout(() => resolve(true), ms)));
@@ -100,7 +100,10 @@ class EventWriter {
     }
   }
 
-  /** Discards an incomplete event: a trailing empty line would complete it. */
+  /**
+   * Sends the error as the last event. An incomplete event before it is discarded, because a trailing empty line would
+   * complete it.
+   */
   fail(error: unknown): void {
     const { res, state } = this.#ctx;
     if (this.#isBetweenEvents) res.write(`event: error\ndata: ${renderError(state.surface, error).body}\n\n`);

@@ -7,7 +7,10 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 const maxHostLength = 255;
 export const unmatchedRoute = 'unmatched';
 
-/** Returns undefined without a tracer. Excludes query strings and names of public files. */
+/**
+ * Starts the span; returns undefined without a tracer. The span does not contain query strings or names of public
+ * files.
+ */
 export function startRequestSpan(req: IncomingMessage, path: string, requestId: string): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
@@ -22,7 +25,7 @@ export function startRequestSpan(req: IncomingMessage, path: string, requestId: 
   return tracer.start(req.method ?? '', 'server', attributes, req.headers['traceparent'] as string | undefined);
 }
 
-/** Ends the span; only the server's own failures are errors. */
+/** Ends the span. Only failures of the server (5xx) mark it as an error. */
 export function endRequestSpan(span: Span | undefined, method: string, route: string, status: number): void {
   if (span === undefined) return;
   const name = knownMethods.has(method) ? method : 'HTTP';
@@ -40,7 +43,7 @@ function methodOf(method = ''): Record<string, string> {
     : { 'http.request.method': '_OTHER', 'http.request.method_original': method };
 }
 
-/** Parses the `Host` header, which is untrusted. */
+/** Returns span attributes from the `Host` header, which is untrusted. */
 function addressOf(host = ''): Record<string, string | number> {
   const [, name = '', port] = /^(\[[\d:.A-Fa-f]+\]|[^:/?#@\s[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (name === '' || name.length > maxHostLength) return {};

@@ -19,18 +19,18 @@ describe('toAddressBlock (D71)', () => {
     ['brackets alone', '[2001:db8:1:2::9]', '2001:db8:1:2::/64'],
     ['an interface', 'fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['the loopback address', '::1', '0:0:0:0::/64'],
-  ])('groups %s by its block', (_what, address, block) => {
+  ])('maps %s to its address block', (_what, address, block) => {
     expect(toAddressBlock(address)).toBe(block);
   });
 
   it.each(['', 'unknown', '_hidden', '203.0.113', '203.0.113.7:x', '2001:db8', '[::1', 'x'.repeat(80)])(
-    'groups %j, which is not an address, with all other invalid ones',
+    'maps %j, which is not an address, to `unknown`',
     (text) => {
       expect(toAddressBlock(text)).toBe('unknown');
     },
   );
 
-  it('returns the same text for all spellings and all interface ids of an address', () => {
+  it('returns the same block for all notations and all interface ids of an address', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const half = fc.tuple(group, group, group, group);
     const property = fc.property(

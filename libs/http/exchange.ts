@@ -1,4 +1,4 @@
-/** One HTTP exchange: koa's context with the state that the edge adds to it. */
+/** One HTTP exchange: koa's context with additional state. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '#libs/contract';
@@ -30,12 +30,12 @@ export const refusals = [
 export type Refusal = (typeof refusals)[number];
 
 export interface ExchangeState {
-  /** From `X-Request-Id` or generated; part of every response, log line and nested call. */
+  /** Request id from `X-Request-Id`, or generated. It is in every response, log line and nested call. */
   requestId: string;
   surface: Surface;
-  /** `performance.now()` at arrival. */
+  /** `performance.now()` when the request arrived. */
   startedAt: number;
-  /** Template of the matched route, or `unmatched`; a metric label, so never an id. */
+  /** Path template of the matched route, or `unmatched`. It is a metric label, so it never contains an id. */
   route: string;
   actor: Actor | undefined;
   /** True for requests to the console, which accepts other credentials. */
@@ -45,13 +45,13 @@ export interface ExchangeState {
   /** Number of trusted proxies that append to `X-Forwarded-For`. */
   trustedProxyHops: number;
   /**
-   * Repeats the authentication and authorization of the request, for requests that wait before they are answered (D89).
+   * Authenticates and authorizes the request again, for requests that wait before the response (D89).
    * @throws AppError 401, 403, 503
    */
   authorize: () => Promise<Actor | undefined>;
   /** Counts a rejection by a guard. */
   countRefusal: (reason: Refusal) => void;
-  /** Releases the request slot when the response starts, because sending it can take as long as the client reads. */
+  /** Releases the request slot when the response starts, because a slow client can take long to read the response. */
   startResponse: () => void;
   /** The response is complete, although the connection stays open for the rest of the request. */
   isWritten: boolean;
@@ -61,7 +61,7 @@ export interface ExchangeState {
 
 export type HttpContext = ParameterizedContext<ExchangeState>;
 
-/** The part of an exchange, of koa or another server, that the guards of bodies and responses need. */
+/** The properties of an exchange that the guards of bodies and responses need, with koa or another server. */
 export interface HttpExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -78,15 +78,16 @@ export function findSurface(path: string): Surface {
   return isWithin(path, '/api/v1') || isWithin(path, '/api/ops') ? 'v1' : 'api';
 }
 
-/** Changes the path for routing and error format. The log line keeps the original path. */
+/** Changes the path for routing and for the error format. The log line has the original path. */
 export function rewritePath(ctx: HttpContext, path: string): void {
   ctx.path = path;
   ctx.state.surface = findSurface(path);
 }
 
 /**
- * The client address for rate limits (`toAddressBlock`): the peer, or with trusted proxies the `X-Forwarded-For` entry
- * that the outermost of them appended. Entries to the left of it are set by the client and ignored.
+ * Returns the client address for rate limits (see `toAddressBlock`). Without trusted proxies it is the address of the
+ * connection. With trusted proxies it is the `X-Forwarded-For` entry that the outermost trusted proxy appended; clients
+ * can forge the entries to the left of it.
  */
 export function clientAddressOf(ctx: HttpContext): string {
   const peer = ctx.req.socket.remoteAddress ?? '';
@@ -100,14 +101,15 @@ export function clientAddressOf(ctx: HttpContext): string {
   return toAddressBlock(entries.at(-hops) ?? entries[0] ?? peer);
 }
 
-/** The path for logs, without the name of a public file, which grants access to it. */
+/** Returns the path for logs, without the name of a public file: the name grants access to the file. */
 export function redactPath(path: string): string {
   return path.replace(/^(\/media\/[^/]*\/[^/]*\/).+/s, '$1…');
 }
 
 /**
- * An IPv4 address, or the /64 block of an IPv6 address, in canonical form: the owner of an IPv6 address usually has the
- * whole block (D71). IPv4-mapped addresses count as IPv4. Ports are removed; invalid addresses count as one client.
+ * Returns an IPv4 address, or the /64 block of an IPv6 address, in canonical form: the owner of an IPv6 address usually
+ * has the whole block (D71). IPv4-mapped addresses become IPv4. Ports are removed; all invalid addresses count as one
+ * client.
  */
 export function toAddressBlock(text: string): string {
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
@@ -119,7 +121,7 @@ export function toAddressBlock(text: string): string {
   return readEmbedded(groups) ?? `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** The eight groups of an IPv6 address, in lower case and without leading zeros. */
+/** Returns the eight groups of an IPv6 address, in lower case and without leading zeros. */
 function readGroups(address: string): string[] {
   const [left, right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const before = (left ?? '').split(':').filter((group) => group !== '');
@@ -127,7 +129,7 @@ function readGroups(address: string): string[] {
   return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after];
 }
 
-/** `::ffff:0:0/96` (mapped) and `64:ff9b::/96` (NAT64, RFC 6052). */
+/** IPv6 addresses that contain an IPv4 address: `::ffff:0:0/96` (mapped) and `64:ff9b::/96` (NAT64, RFC 6052). */
 const embedding = /^(?:0,0,0,0,0,ffff|64,ff9b,0,0,0,0),([0-9a-f]+),([0-9a-f]+)$/;
 
 function readEmbedded(groups: readonly string[]): string | undefined {

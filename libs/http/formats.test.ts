@@ -11,7 +11,7 @@ const choose = compileFormats({
   txt: { contentType: 'text/plain; charset=utf-8', schema },
 });
 
-describe('the format of a response by Accept (rules/http#formats; T1, T5)', () => {
+describe('response format by Accept (rules/http#formats; T1, T5)', () => {
   it.each([
     [undefined, 'md'],
     ['', 'md'],
@@ -33,12 +33,12 @@ describe('the format of a response by Accept (rules/http#formats; T1, T5)', () =
     ['application/json;q=0', 'md'],
     ['application/json;q=2, text/vtt', 'vtt'],
     [',;/, json, text/vtt', 'vtt'],
-  ])('selects %j for %s', (accept, format) => {
+  ])('selects the format %j for Accept: %s', (accept, format) => {
     expect(choose(accept)).toBe(format);
   });
 });
 
-describe('events instead of JSON by Accept (C4)', () => {
+describe('event stream instead of JSON by Accept (C4)', () => {
   it.each([
     'text/event-stream',
     'Text/Event-Stream; charset=utf-8',
@@ -46,7 +46,7 @@ describe('events instead of JSON by Accept (C4)', () => {
     'application/json;q=0.5, text/event-stream;q=0.5',
     'text/event-stream, */*',
     'text/event-stream;q=0.1, application/json;q=0',
-  ])('are selected by %s', (accept) => {
+  ])('selects an event stream for Accept: %s', (accept) => {
     expect(prefersEvents(accept)).toBe(true);
   });
 
@@ -60,7 +60,7 @@ describe('events instead of JSON by Accept (C4)', () => {
     'text/event-stream;q=high',
     'text/event-stream;q=0.9, application/json',
     'text/event-stream;q=0.9, */*',
-  ])('are not selected by %s', (accept) => {
+  ])('selects JSON for Accept: %s', (accept) => {
     expect(prefersEvents(accept)).toBe(false);
   });
 });

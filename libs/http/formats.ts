@@ -1,5 +1,6 @@
 /**
- * Selects the representation of a response: the requested `format`, otherwise by `Accept` (rules/http#formats; T1, T5).
+ * Selects the format of a response: by the parameter `format`, otherwise by the `Accept` header (rules/http#formats;
+ * T1, T5).
  */
 import type { RouteFormat } from '#libs/contract';
 
@@ -13,8 +14,8 @@ interface Range {
 }
 
 /**
- * Prepares content negotiation by `Accept`: returns the name of the most preferred format; the first one for equal
- * preference or without a header.
+ * Prepares content negotiation. The returned function takes the `Accept` header and returns the name of the preferred
+ * format. With equal preferences, or without the header, it returns the first format.
  */
 export function compileFormats(formats: Formats): (accept: string | undefined) => string {
   const types = Object.fromEntries(Object.entries(formats).map(([name, { contentType }]) => [name, contentType]));
@@ -24,8 +25,8 @@ export function compileFormats(formats: Formats): (accept: string | undefined) =
 }
 
 /**
- * Returns the name of the most preferred content type, the first one for equal preference or without a header;
- * undefined when the client accepts none.
+ * Returns the name of the content type that the client prefers, the first one with equal preferences or without a
+ * header; undefined when the client accepts none.
  */
 export function chooseFormat<Name extends string>(
   types: Readonly<Record<Name, string>>,
@@ -57,7 +58,7 @@ function findQuality({ type, subtype }: { type: string; subtype: string }, range
   return find(type, subtype) ?? find(type, '*') ?? find('*', '*') ?? 0;
 }
 
-/** Parses the ranges of the header; ignores parameters other than `q` and invalid ranges. */
+/** Parses the media ranges of the header. Invalid ranges and parameters other than `q` are ignored. */
 function readAccept(header: string): Range[] {
   return header.split(',').flatMap((entry) => {
     const { type, subtype, parameters } = readType(entry);

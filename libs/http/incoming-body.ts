@@ -1,4 +1,4 @@
-/** A request body while it is received, within the limits of all bodies (D62, D77). */
+/** A request body while it is received. The time and memory limits for bodies apply to it (D62, D77). */
 import { Readable } from 'node:stream';
 import { unavailable } from '#libs/errors';
 import type { HttpContext } from './exchange.ts';
@@ -8,25 +8,28 @@ import type { Transfer, ByteBudget } from './byte-budget.ts';
 /** Time limit for a body that is buffered as a whole (D62). */
 const deadlineMs = 30_000;
 /**
- * A body can arrive as millions of one-byte chunks with a hundred bytes of overhead each; chunks are joined to at least
- * this size.
+ * Chunks are joined to at least this size: a body can arrive as millions of one-byte chunks with an overhead of a
+ * hundred bytes each.
  */
 const pieceBytes = 16_384;
 
 /**
- * The request body as a stream without the headers that describe it. Its bytes count in the budget until `leave`. It
- * fails immediately when the client disconnects (ClientDisconnected), when it is too slow (request_timeout) and under
+ * The request body as a stream, with empty headers. Its bytes count in the budget until `release`. The stream fails
+ * immediately when the client disconnects (ClientDisconnected), when the client is too slow (request_timeout) and under
  * memory pressure (unavailable).
  */
 export class IncomingBody extends Readable {
-  /** Empty, so that no reader acts on them: nothing is decompressed (D61), and the route decides the type. */
+  /**
+   * Empty, so that readers ignore the headers of the request: bodies are not decompressed (D61), and the route decides
+   * the content type.
+   */
   readonly headers = {};
   readonly #room: ByteBudget;
   readonly #transfer: Transfer;
   readonly #piece = new Piece();
   readonly #settle: () => void;
 
-  /** The request must have a body (`hasBody`) and an open connection. */
+  /** The request must have a body (`hasBody`) and its connection must be open. */
   constructor(ctx: HttpContext, room: ByteBudget) {
     super({ autoDestroy: false, emitClose: false });
     const { req } = ctx;
@@ -53,12 +56,12 @@ export class IncomingBody extends Readable {
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   }
 
-  /** Releases the bytes from the budget. */
+  /** Removes the bytes from the budget. */
   release(): void {
     this.#room.remove(this.#transfer);
   }
 
-  /** Passes chunks on without joining them. */
+  /** Does nothing: received chunks are pushed immediately. */
   override _read(): void {}
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
@@ -92,12 +95,12 @@ function noRoom({ res, state }: HttpContext): Error {
 
 const empty = Buffer.alloc(0);
 
-/** Joins chunks in a buffer that doubles; a single chunk is not copied. */
+/** Joins chunks in a buffer whose size doubles. A single chunk is not copied. */
 class Piece {
   size = 0;
   #block: Buffer = empty;
 
-  /** @returns allocated bytes */
+  /** Adds a chunk. @returns the number of bytes by which the allocated memory grew */
   add(chunk: Buffer): number {
     const before = this.#block.length;
     const size = this.size + chunk.length;
@@ -114,7 +117,7 @@ class Piece {
     return this.#block.length - before;
   }
 
-  /** Returns its bytes and empties it. */
+  /** Returns the joined bytes and empties the buffer. */
   take(): Buffer {
     const { size } = this;
     const block = this.#block;

@@ -9,7 +9,7 @@ import { ByteBudget } from './byte-budget.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Starts a request whose body is incomplete. */
+/** Starts a request with the given response status and an incomplete body. */
 function begin(status: number) {
   const socket = { bytesRead: 0, destroyed: false, destroy: () => (socket.destroyed = true) };
   const headers = { 'content-length': '500000' };
@@ -30,7 +30,7 @@ function begin(status: number) {
     state,
     status,
   } as unknown as HttpContext;
-  /** Advances the clock by these seconds, with this number of bytes received in each. */
+  /** Advances the clock by `seconds`; in each second `bytes` are received. */
   const pass = (seconds: number, bytes: number): void => {
     for (let second = 0; second < seconds; second++) {
       socket.bytesRead += bytes;
@@ -50,7 +50,7 @@ describe('IncomingBody (D62)', () => {
     return { ...request, body };
   };
 
-  it('fails after half a minute when the body arrives at the minimum rate and does not end', () => {
+  it('rejects an unfinished body after half a minute at the minimum rate', () => {
     const { body, refused, pass } = read();
     pass(29, fast);
     expect([body.destroyed, refused]).toEqual([false, []]);
@@ -58,7 +58,7 @@ describe('IncomingBody (D62)', () => {
     expect([body.destroyed, refused]).toEqual([true, ['body_too_late']]);
   });
 
-  it('fails after seconds when the body arrives too slowly', () => {
+  it('rejects a body below the minimum rate after a few seconds', () => {
     const { body, refused, pass } = read();
     pass(4, slow);
     expect(body.destroyed).toBe(false);
@@ -68,7 +68,7 @@ describe('IncomingBody (D62)', () => {
 });
 
 describe('drainRequest (D77)', () => {
-  it('closes the connection half a minute after the response when the rest arrives at the minimum rate and does not end', () => {
+  it('closes the connection half a minute after the response when an unfinished body arrives at the minimum rate', () => {
     const { ctx, socket, pass } = begin(401);
     drainRequest(ctx);
     pass(30, fast);
@@ -77,7 +77,7 @@ describe('drainRequest (D77)', () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  it('closes the connection after seconds when the rest arrives too slowly', () => {
+  it('closes the connection a few seconds after the response when the remaining body is below the minimum rate', () => {
     const { ctx, socket, pass } = begin(401);
     drainRequest(ctx);
     pass(4, slow);

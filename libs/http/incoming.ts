@@ -1,6 +1,4 @@
-/**
- * Receiving request bodies: minimum pace, and draining the rest of a body after its request was answered (D62, D77).
- */
+/** Receiving request bodies: the minimum pace, and draining the rest of a body after the response (D62, D77). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '#libs/errors';
 import { bodyPace, type Poll, pollRegularly, Pace, type PaceRule } from '#libs/transfer';
@@ -12,7 +10,10 @@ import type { HttpContext, HttpExchange } from './exchange.ts';
  */
 const drainMs = 30_000;
 
-/** The client disconnected during its request: there is no response to send, and it is not an error of the server. */
+/**
+ * The client disconnected during its request. The server cannot send a response, and the disconnect does not count as a
+ * server error.
+ */
 export class ClientDisconnected extends Error {
   constructor() {
     super('the client went away before the end of its request');
@@ -25,13 +26,14 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** True while the client waits for `100 Continue` before it sends the body (`Expect: 100-continue`). */
+/** Returns true while the client waits for `100 Continue` before it sends the body (`Expect: 100-continue`). */
 export function awaitsContinue({ headers }: IncomingMessage): boolean {
   return headers.expect !== undefined;
 }
 
 /**
- * Sends `100 Continue` when the body is first read. A response without reading the body closes the connection (D107).
+ * Sends `100 Continue` when the body is first read. If the response is sent without reading the body, the connection is
+ * closed (D107).
  */
 export function sendContinueOnRead(req: IncomingMessage, res: ServerResponse): void {
   const { shouldKeepAlive } = res;
@@ -45,8 +47,8 @@ export function sendContinueOnRead(req: IncomingMessage, res: ServerResponse): v
 }
 
 /**
- * Calls `onSlow` once when the body falls below the minimum pace. Start it right before reading; call the returned
- * function when the body is complete.
+ * Calls `onSlow` once when the body arrives below the minimum pace. Call this function right before reading the body,
+ * and the returned function when the body is complete.
  */
 export function enforceBodyPace(ctx: HttpExchange, onSlow: (error: AppError) => void, rule = bodyPace): () => void {
   const give = (): void => {
@@ -57,7 +59,7 @@ export function enforceBodyPace(ctx: HttpExchange, onSlow: (error: AppError) => 
   return stop;
 }
 
-/** A 408 error; its response closes the connection. */
+/** Returns a 408 error and lets the response close the connection. */
 export function bodyTimeout({ res, state }: HttpExchange, reason: 'body_too_slow' | 'body_too_late'): AppError {
   state.countRefusal(reason);
   if (!res.headersSent) res.setHeader('Connection', 'close');
@@ -65,8 +67,8 @@ export function bodyTimeout({ res, state }: HttpExchange, reason: 'body_too_slow
 }
 
 /**
- * Discards the rest of a body after its response, at the minimum pace and for a limited time; then the connection is
- * closed.
+ * Discards the rest of a body after the response. The connection is closed when the body arrives below the minimum pace
+ * or exceeds the time limit.
  */
 export function drainRequest(ctx: HttpContext): void {
   const { req } = ctx;
@@ -74,7 +76,7 @@ export function drainRequest(ctx: HttpContext): void {
   const { socket } = req;
   const answeredAt = performance.now();
   const poll = watchPace(ctx, () => socket.destroy(), bodyPace);
-  // A body that timed out does not get more time.
+  // After a 408 response the body does not get more time.
   if (ctx.status !== 408) req.once('end', deferEnd(ctx));
   req.resume();
   const stop = pollRegularly((nowMs, isLate) => {
@@ -85,8 +87,8 @@ export function drainRequest(ctx: HttpContext): void {
 }
 
 /**
- * Delays `res.end` until the returned function is called: node closes the connection with the end of its last response,
- * although the body is still arriving. The client sees a complete response by its length.
+ * Delays `res.end` until the returned function is called. Otherwise node would close the connection at the end of its
+ * last response, although the body is still arriving. The length tells the client that the response is complete.
  */
 function deferEnd({ res, state }: HttpContext): () => void {
   if (res.writableEnded) return () => undefined;

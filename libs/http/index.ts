@@ -1,6 +1,6 @@
 /**
- * HTTP servers and their guards; for the gateway also the app with its edge, routes from the table, the OpenAPI
- * documents and their pages.
+ * HTTP servers and their guards. For the gateway also the koa application, routes from the route table, and the OpenAPI
+ * documents with their pages.
  */
 export { createApp } from './app.ts';
 export { type Asset, createAsset, sendAsset } from './asset.ts';

@@ -15,7 +15,7 @@ const none: Record<string, unknown> = Object.freeze({});
 const empty = Buffer.alloc(0);
 const bodyLocation = ['body', 'payload'] as const;
 
-/** Undeclared fields are removed unless the schema allows them (rules/http#paths-and-methods). */
+/** Returns a function that removes undeclared fields, unless the schema allows them (rules/http#paths-and-methods). */
 function compilePick(schema: TSchema): (body: unknown) => unknown {
   const { properties = {}, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown };
   if (additionalProperties === true) return (body) => body;
@@ -51,7 +51,7 @@ function compileFinish(route: Route): Finish {
     const { params, query, headers, problems, absent } = readParameters(given);
     if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
     if (absent) throw missingId(route);
-    // `Accept` is an alternative to `format`: handlers see only one of them.
+    // `Accept` is an alternative to the parameter `format`; handlers only need to read `format`.
     if (chooseFormat !== undefined) query['format'] ??= chooseFormat(given.headers.accept);
     return new Input(params, query, headers, body, actor, ctx);
   };
@@ -63,7 +63,7 @@ const readGiven = (ctx: HttpContext): Given => ({
   headers: ctx.req.headers,
 });
 
-/** Validates path and query arguments that do not come from a URL. @throws AppError 400, 404, 422. */
+/** Prepares the validation of path and query arguments that are not part of a URL. @throws AppError 400, 404, 422. */
 export function compileArguments(
   route: Route,
 ): (ctx: HttpContext, actor: Actor | undefined, given: Pick<Given, 'path' | 'query'>) => RouteInput {
@@ -71,7 +71,7 @@ export function compileArguments(
   return (ctx, actor, { path, query }) => finish(ctx, actor, { path, query, headers: {} }, undefined, []);
 }
 
-/** Validates all parts of a request together, except a raw body. @throws AppError 400, 404, 422. */
+/** Prepares the validation of a request: all its parts together, except a raw body. @throws AppError 400, 404, 422. */
 export function compileInput(
   route: Route,
 ): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
@@ -100,7 +100,9 @@ export function compileInput(
   };
 }
 
-/** Computed on access: the client address is rarely needed and costs a system call. */
+/**
+ * Input of a handler. The client address is computed on access, because it is rarely needed and costs a system call.
+ */
 class Input implements RouteInput {
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;

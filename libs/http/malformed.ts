@@ -3,11 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, badRequest } from '#libs/errors';
 import type { HttpExchange } from './exchange.ts';
 
-/** A single token; empty for a target without authority (RFC 9112 §3.2). Code that uses the host validates it. */
+/**
+ * The Host header: a single token, or empty for a target without authority (RFC 9112 §3.2). Code that uses the host
+ * validates it further.
+ */
 const hostPattern = /^[\x21-\x7e]*$/;
 
 /**
- * Rejects a malformed request and closes its connection, because the start of the next request is uncertain. @throws
+ * Rejects a malformed request and closes its connection, because it is uncertain where the next request starts. @throws
  * AppError 400, 417
  */
 export function rejectMalformed({ req, res }: Pick<HttpExchange, 'req' | 'res'>): void {
@@ -60,7 +63,7 @@ function toPlain(target: string): string {
   return end === -1 ? plainPath(target) : `${plainPath(target.slice(0, end))}${target.slice(end)}`;
 }
 
-/** The path without unnecessary percent-encoding (RFC 3986 §2.3). */
+/** Returns the path without unnecessary percent-encoding (RFC 3986 §2.3). */
 export function plainPath(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(/%([2-7][0-9a-f])/gi, (encoded, hex: string) => {

@@ -27,7 +27,7 @@ import { prefersEvents } from './formats.ts';
 import { compileInput } from './input.ts';
 import { mergeFields, type ReplyShape, sendBytes, sendReply } from './reply.ts';
 
-/** Argument of a handler. It responds with the declared JSON through `answer`, or directly through `ctx`. */
+/** Argument of a handler. The handler responds with the declared JSON through `answer`, or directly through `ctx`. */
 export interface HandlerCall<Input = RouteInput, Answer = never> {
   readonly ctx: HttpContext;
   readonly route: Route;
@@ -39,7 +39,7 @@ export type RouteHandler<Input = RouteInput, Answer = never> = (
   call: HandlerCall<Input, Answer>,
 ) => Promise<void> | void;
 
-/** One handler per name in a route table. */
+/** One handler for each handler name in a route table. */
 export type RouteHandlers<R extends Route> = {
   readonly [Name in Extract<R, HandledRoute>['handler']]: RouteHandlerOf<Extract<R, HandledRoute<Name>>>;
 };
@@ -58,8 +58,8 @@ export interface MountOptions<R extends Route> {
   callRaw: (rpc: Rpc, request: unknown, context: CallContext, ctx: HttpContext) => Promise<RawReply>;
   handlers: RouteHandlers<R>;
   /**
-   * Maximum concurrent requests with a credential, and of anonymous ones; further ones get 503, except on routes with
-   * `exemptFromShedding`.
+   * Maximum number of concurrent requests with a credential, and the same number of anonymous ones. Further requests
+   * get 503, except on routes with `exemptFromShedding`.
    */
   maxInFlight: number;
 }
@@ -72,7 +72,7 @@ interface Operation {
 }
 
 const defaultDeadlineMs = 15_000;
-/** Bodies with a larger `estimateJsonBytes` trigger a garbage collection soon after. */
+/** `estimateJsonBytes` above which a body triggers a garbage collection soon after its request. */
 const heavyWeight = 16 * 1_048_576;
 
 /**
@@ -84,7 +84,7 @@ export function mountRoutes<R extends Route>(app: HttpApp, routes: readonly R[],
   const handlers = options.handlers as unknown as Mounting['handlers'];
   checkTable(routes, handlers);
   const capacities = createCapacities(options.maxInFlight);
-  // The router tests its patterns one by one; one router per number of segments keeps the lists short.
+  // The router tests its patterns one by one. One router per number of path segments keeps the lists short.
   const routers = new Map<number, ReturnType<typeof createRouter>>();
   const byPath = Map.groupBy(routes, (route) => route.path.replace(/(?<=.)\/$/, ''));
   const paths = [...byPath.entries()].toSorted(([left], [right]) => compareSpecificity(left, right));
@@ -109,7 +109,7 @@ function createRouter(): { router: Router; route: Middleware<ExchangeState> } {
   return { router, route: router.routes() as unknown as Middleware<ExchangeState> };
 }
 
-/** Number of slashes, without a trailing one. */
+/** Returns the number of slashes, without a trailing one. */
 function countSegments(path: string): number {
   let count = 0;
   for (let index = path.indexOf('/'); index !== -1 && index < path.length - 1; index = path.indexOf('/', index + 1))
@@ -137,7 +137,7 @@ function toRouterPath(path: string): string {
   return path.replace(/[:*?+()[\]!\\]/g, String.raw`\$&`).replace(/\{([a-z_]+)\}/g, ':$1');
 }
 
-/** Fixed segments sort before parameters, so that `/conversations/search` is not an id. */
+/** Sorts fixed segments before parameters, so that `search` in `/conversations/search` is not read as an id. */
 function compareSpecificity(left: string, right: string): number {
   const order = (path: string): string => path.replace(/\{[a-z_]+\}/g, '\u{10ffff}');
   return order(left) < order(right) ? -1 : 1;
@@ -154,7 +154,7 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
     if (route.handler !== undefined && !Object.hasOwn(handlers, route.handler)) {
       throw new Error(`route ${position}: there is no handler "${route.handler}"`);
     }
-    // The credential is not checked again during a stream (D89).
+    // During a stream the credential is not checked again (D89).
     if (route.events !== undefined && route.auth !== 'none')
       throw new Error(`route ${position}: an event stream takes no credential`);
     positions.add(position);
@@ -206,7 +206,9 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
   return { route, run };
 }
 
-/** Authentication may have to call the directory; such calls are limited. */
+/**
+ * Returns a function that authenticates a request. Calls to the directory for authentication have a concurrency limit.
+ */
 function compileAuthenticate(
   route: Route,
   options: Mounting,
@@ -224,7 +226,7 @@ function compileAuthenticate(
   };
 }
 
-/** The body with its estimated size in memory. @throws AppError 400, 408, 413, 503. */
+/** Reads the body. Returns the parsed JSON with its estimated size in memory. @throws AppError 400, 408, 413, 503. */
 async function receiveJson(
   ctx: HttpContext,
   { bodies }: Capacity,
@@ -237,7 +239,7 @@ async function receiveJson(
   throw new UnparsableBody();
 }
 
-/** Encoded bodies are rejected: decompression could turn a few bytes into gigabytes (D61). */
+/** Rejects encoded bodies, because decompression could turn a few bytes into gigabytes (D61). */
 function refuseEncoding({ req, state }: HttpContext): void {
   const encoding = req.headers['content-encoding'];
   if (encoding === undefined || encoding.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))) return;
@@ -280,7 +282,9 @@ function compilePerform(
   };
 }
 
-/** Status and content type by outcome and, for routes with formats, by the selected format. */
+/**
+ * Returns a function that selects status and content type by the outcome and, for routes with formats, by the format.
+ */
 function compileShapes(route: Route): (outcome: string | undefined, format: unknown) => ReplyShape {
   const shape = (status: number): ReplyShape => ({
     status,

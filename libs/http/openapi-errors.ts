@@ -9,7 +9,7 @@ import { addComponent, pascal } from './openapi-models.ts';
 type Json = Record<string, unknown>;
 
 const insufficientScope = 'insufficient_scope';
-/** Codes with another form on `/api`: a client can have types for both. */
+/** Codes that also exist on `/api` with a different body, so that a client can have types for both. */
 const onBothSurfaces = new Set([insufficientScope, 'precondition_failed']);
 
 export interface DescribedError {
@@ -51,8 +51,8 @@ const general: Readonly<Record<number, string>> = {
 };
 
 /**
- * Describes every error status of the route, in ascending order, except 500, which is omitted from all documents, and
- * statuses that are already in `described`. Adds the envelopes used to `schemas`.
+ * Describes every error status of the route in ascending order. Omits 500, which no document lists, and statuses that
+ * are already in `described`. Adds the used envelopes to `schemas`.
  */
 export function describeErrors(
   route: Route,
@@ -67,7 +67,7 @@ export function describeErrors(
     .toSorted((left, right) => left - right)
     .map((status) => {
       const own = reasons.get(status) ?? [];
-      // On `/api/v1` and `/api/ops` every missing object has the same code (D94).
+      // All missing objects have the same code on `/api/v1` and `/api/ops` (D94).
       const isPlain = (reason: string): boolean => isGeneral(reason) || (surface === 'v1' && status === 404);
       const named = own.filter(({ reason }) => !isPlain(reason));
       const lines = own.map(({ reason, when }) => (isPlain(reason) ? `- ${when}` : `- \`${reason}\`: ${when}`));
@@ -82,8 +82,8 @@ export function describeErrors(
 }
 
 /**
- * A schema that a route declares for an error status describes one error, identified by the constant of `code`; the
- * other errors with that status are added as alternatives.
+ * Returns the schema for an error status for which the route declares a schema. That schema describes only the error
+ * whose constant is in `code`; the other errors with the status are added as alternatives.
  */
 export function addOwnErrors(
   published: unknown,
@@ -101,14 +101,14 @@ export function addOwnErrors(
 }
 
 /**
- * The name of a general code documents when the operation returns it, but is not in the response's `error`;
- * `precondition_failed` is (D9).
+ * Returns true for a general code. In the document a general code only shows when the operation returns it; responses
+ * do not contain it in `error`. The exception is `precondition_failed` (D9).
  */
 function isGeneral(reason: string): boolean {
   return Object.hasOwn(errorCodes, reason) && reason !== 'precondition_failed';
 }
 
-/** Reasons for a 403 because of the credential's class (D12 and D13) or a key's scopes (K4). */
+/** Returns the reasons for a 403 because of the class of the credential (D12, D13) or the scopes of a key (K4). */
 function listGateReasons({ auth, scope }: Route, status: number): string[] {
   if (status !== 403) return [];
   return [
@@ -118,7 +118,7 @@ function listGateReasons({ auth, scope }: Route, status: number): string[] {
   ];
 }
 
-/** Error statuses that the route describes in text only; they use the surface's envelope. */
+/** Returns the error statuses that the route describes only as text; their bodies use the surface's envelope. */
 function listOwnStatuses(route: Route): number[] {
   return Object.entries(route.replies).flatMap(([status, reply]) =>
     Number(status) >= 400 && reply.schema === undefined ? [Number(status)] : [],
@@ -145,12 +145,15 @@ function canBeMalformed({ body, upload, query, headers, params }: Route): boolea
   return !Object.values(properties).every(isAnyText);
 }
 
-/** Whether any text is valid; an unknown value returns 404. */
+/** Returns whether the parameter accepts any text. An unknown value then returns 404. */
 function isAnyText({ type, enum: choices, format, pattern, minLength, maxLength }: Json): boolean {
   return type === 'string' && [choices, format, pattern, minLength, maxLength].every((limit) => limit === undefined);
 }
 
-/** `{detail}` or, for operations with application errors, `{error, message, …}`; one status can have both. */
+/**
+ * Returns the schema of an error on `/api`: `{detail}` or, for operations with application errors, `{error, message,
+ * …}`. A status can have both.
+ */
 function chooseApi(status: number, codes: readonly string[], schemas: Json): Json {
   if (status === 422) return describeInvalidInput(schemas);
   const framework = addComponent('FrameworkError', detail, schemas);
@@ -158,7 +161,10 @@ function chooseApi(status: number, codes: readonly string[], schemas: Json): Jso
   return { anyOf: [...codes.map((code) => addComponent(nameError(code), applicationError(code), schemas)), framework] };
 }
 
-/** `{code, message, retryable, …}`; errors in parsing, size and form of the request use `{detail}` here too. */
+/**
+ * Returns the schema of an error on `/api/v1`: `{code, message, retryable, …}`. Errors in parsing, size and format of
+ * the request use `{detail}` there too.
+ */
 function chooseV1(status: number, codes: readonly string[], schemas: Json): Json {
   if (status === 422) {
     const invalid = describeInvalidInput(schemas);
@@ -176,7 +182,7 @@ function chooseV1(status: number, codes: readonly string[], schemas: Json): Json
   return all.length === 1 && all[0] !== undefined ? all[0] : { anyOf: all };
 }
 
-/** `journey_not_found` becomes `JourneyNotFoundError`. */
+/** Converts `journey_not_found` to `JourneyNotFoundError`. */
 function nameError(code: string): string {
   return `${pascal(code.replace(/_error$/, ''))}Error`;
 }
@@ -208,7 +214,7 @@ function v1Error(code: string): Json {
   };
 }
 
-/** Machine-readable fields of an error besides its code. */
+/** Returns the machine-readable fields that an error has besides its code. */
 function extraFields(code: string): Json {
   if (code !== insufficientScope) return {};
   return {

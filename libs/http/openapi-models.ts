@@ -1,4 +1,4 @@
-/** Models of the OpenAPI documents: how schemas are converted, and their names in `components`. */
+/** Models of the OpenAPI documents: converts schemas and names them in `components`. */
 
 import { errorCodes } from '#libs/errors';
 import { lineFormat } from '#libs/text';
@@ -6,8 +6,9 @@ import { lineFormat } from '#libs/text';
 type Json = Record<string, unknown>;
 
 /**
- * Converts a schema for the document: every object with fields gets a name and moves to `components`; custom formats
- * become standard ones or are omitted. An object's name is its `$id`, or is derived from `name` and its path within it.
+ * Converts a schema for the document. Every object with fields gets a name and is moved to `components`. Custom formats
+ * become standard formats or are omitted. The name of an object is its `$id`, or is derived from `name` and the path to
+ * the object.
  */
 export function publishSchema(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
   const copy = JSON.parse(JSON.stringify(schema)) as Json;
@@ -17,7 +18,7 @@ export function publishSchema(schema: Json, schemas: Json, name: string, depreca
   return convertNode(copy, schemas, name);
 }
 
-/** Keywords whose values are data. */
+/** Keywords whose values are data, not schemas. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
 function convertNode(node: Json, schemas: Json, position: string): Json {
@@ -36,8 +37,9 @@ function convertNode(node: Json, schemas: Json, position: string): Json {
 }
 
 /**
- * Choices that the operation checks itself, with a specific error instead of 422: `choices` of a string, `listOf` of a
- * string that is a list of them (`listParameter`), or of any words if it is empty. `x-refused-with` is the status.
+ * Describes choices that the operation checks itself, with a specific error instead of 422. They are declared as
+ * `choices` of a string, or as `listOf` of a comma-separated list (`listParameter`); an empty `listOf` allows any
+ * words. `x-refused-with` is the status of the error.
  */
 function describeOwnChoices({ choices, listOf, type, default: usual, maxLength: _maxLength, ...rest }: Json): Json {
   const isText = typeof usual === 'string';
@@ -60,8 +62,7 @@ function readChoices({ anyOf }: Json): Choice[] | undefined {
 }
 
 /**
- * Converts a union of strings to an enum, which every tool supports, and adds the meaning of each value to the
- * description.
+ * Converts a union of strings to an enum, which every tool supports. The description lists the meaning of each value.
  */
 function describeChoices({ anyOf: _anyOf, description, ...rest }: Json, choices: readonly Choice[]): Json {
   const meanings = choices.flatMap((choice) =>
@@ -76,7 +77,7 @@ function describeChoices({ anyOf: _anyOf, description, ...rest }: Json, choices:
   };
 }
 
-/** @throws Error when another schema has the name */
+/** Adds a schema to `components` and returns a reference to it. @throws Error when another schema has the name */
 export function addComponent(name: string, schema: Json, schemas: Json): Json {
   const known = schemas[name];
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
@@ -99,7 +100,7 @@ function publishPart(key: string, value: unknown, schemas: Json, name: string): 
   return key === 'additionalProperties' ? convertNode(value as Json, schemas, `${name}Value`) : value;
 }
 
-/** Converts `get_agent`, `get-agent` and `getAgent` to `GetAgent`. */
+/** Converts a name to Pascal case: `get_agent`, `get-agent` and `getAgent` become `GetAgent`. */
 export function pascal(text: string): string {
   return text.replace(/(?:^|(?<![_-])[_-]+)([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }

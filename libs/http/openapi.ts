@@ -1,6 +1,7 @@
 /**
  * Builds OpenAPI 3.1 from the route table (architecture#contracts), so the document and the server use the same data.
- * Both use JSON Schema 2020-12, so schemas are included unchanged, named ones once under `components`.
+ * Contracts and OpenAPI both use JSON Schema 2020-12, so schemas are included unchanged. Named schemas are listed once
+ * in `components`.
  */
 import type { ErrorReasons, Route, RouteReply, TSchema } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
@@ -13,17 +14,17 @@ export interface OpenApiInfo {
   title: string;
   version: string;
   description: string;
-  /** Determines the error envelopes in the document. */
+  /** Surface whose error envelopes the document describes. */
   surface: 'api' | 'v1';
-  /** SPDX name of the licence, shown in the document. */
+  /** SPDX name of the license. */
   license: string;
-  /** Descriptions of the tags; every tag of the routes has an entry. */
+  /** Descriptions by tag; each tag of the routes needs one. */
   tags: Readonly<Record<string, string>>;
-  /** By operation id. */
+  /** Examples by operation id. */
   examples?: OpenApiExamples;
 }
 
-/** One example request per operation, with responses by status. */
+/** Example of each operation: one request with its responses by status. */
 export type OpenApiExamples = Readonly<Record<string, OperationExample>>;
 
 interface OperationExample {
@@ -57,7 +58,7 @@ const classes: Record<Route['auth'], Record<string, string[]>[]> = {
   'ops-act': [{ userToken: [] }],
 };
 
-/** Lists the alternative credentials; a key is listed with its required scope (K3). */
+/** Returns the alternative credentials of a route. A service key is listed with its required scope (K3). */
 function listSecurity({ auth, scope, loginOnly }: Route): Record<string, string[]>[] {
   return scope === undefined || loginOnly === true
     ? classes[auth]
@@ -139,7 +140,7 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
   };
 }
 
-/** @throws Error for a tag that nobody has described */
+/** Returns the description of a tag. @throws Error for a tag without a description */
 function describeTag(name: string, tags: Readonly<Record<string, string>>): string {
   const description = tags[name];
   if (description === undefined) throw new Error(`the tag "${name}" has no description`);
@@ -166,7 +167,7 @@ function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): 
   };
 }
 
-/** Adds each part of an example next to its schema. */
+/** Adds each value of an example next to its schema. */
 function addExamples(
   operation: Json,
   { formats = {}, status = 200 }: Route,
@@ -218,7 +219,7 @@ function describeParameters(source: 'path' | 'query' | 'header', schema: unknown
   });
 }
 
-/** Documents what the parameter's style does not express (D103). */
+/** Describes the notations of a list parameter that its OpenAPI style cannot express (D103). */
 const listSpellings = (name: string): string => `Separated by commas, or as repeated \`${name}\` or \`${name}[]\`.`;
 
 function describeBody(route: Route, schemas: Json): Json | undefined {
@@ -265,7 +266,7 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   };
   const reasons = joinReasons(route);
   for (const [status, reply] of Object.entries(route.replies)) {
-    // An error described in text only uses the surface's envelope; see below.
+    // An error that is described only as text uses the surface's envelope, which is added below.
     if (Number(status) >= 400 && reply.schema === undefined) continue;
     const publishAll = (schema: TSchema): unknown =>
       addOwnErrors(publishReply(schema), schema, reasons.get(Number(status)), surface, schemas);
@@ -294,7 +295,7 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   return responses;
 }
 
-/** Returns the body of a response, or its formats; undefined without a body. */
+/** Returns the content of a response for each of its formats; undefined without a body. */
 function describeBodies(
   route: Route,
   status: number,
@@ -312,7 +313,7 @@ function describeBodies(
   return { ...content, 'text/event-stream': { schema: { type: 'string', description }, example } };
 }
 
-/** Lists a suffixed media type together with the general one, for tools that do not know suffixes. */
+/** Lists a media type with a suffix together with the general type, for tools that do not know suffixes. */
 function describeContent(contentType: string, schema: unknown): Json {
   return {
     ...(contentType.endsWith('/*') ? { 'application/octet-stream': { schema } } : {}),
@@ -320,7 +321,7 @@ function describeContent(contentType: string, schema: unknown): Json {
   };
 }
 
-/** Application errors of the operation and of the route, by status. */
+/** Returns the application errors of the operation and of the route, by status. */
 function joinReasons(route: Route): Map<number, { reason: string; when: string }[]> {
   const reasons: ErrorReasons = { ...route.rpc?.errors, ...route.errors };
   const entries = Object.entries(reasons).map(([reason, { code, when }]) => ({

@@ -1,6 +1,6 @@
 /**
- * Path, query and header parameters: text coerced by the declared type, then checked like a body (rules/http#ids,
- * rules/http#datetimes-in).
+ * Path, query and header parameters. Their text is converted to the declared type and then checked like a body
+ * (rules/http#ids, rules/http#datetimes-in).
  */
 import { parse as parseQuery } from 'node:querystring';
 import { maxId, type Route, type TSchema } from '#libs/contract';
@@ -15,11 +15,11 @@ type Source = 'path' | 'query' | 'header';
 interface Parameter {
   readonly name: string;
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Declared JSON type; `words` for a list of them, which the operation receives as one string (`listParameter`). */
+  /** Declared JSON type; `words` is a list that the operation receives as one string (`listParameter`). */
   readonly type: string;
   readonly itemType: string;
   readonly dateTime: boolean;
-  /** Without declared bounds: an id (`maxId`). */
+  /** True for an integer without declared bounds, which is an id (see `maxId`). */
   readonly unbounded: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ReadParameters {
   readonly query: Record<string, unknown>;
   readonly headers: Record<string, unknown>;
   readonly problems: ValidationItem[];
-  /** A path id or slug that cannot exist: returns 404 after all other checks. */
+  /** True when a path id or slug cannot exist; the request returns 404 after all other checks. */
   readonly absent: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface RawParameters {
 
 const none: Record<string, unknown> = Object.freeze({});
 
-/** Prepares the parameters of a route once; the result reads one request. */
+/** Prepares the parameters of a route once. The returned function reads the parameters of one request. */
 export function compileParameters(route: Route): (raw: RawParameters) => ReadParameters {
   const path = compileGroup('path', route.params);
   const query = compileGroup('query', route.query);
@@ -63,7 +63,9 @@ export function compileParameters(route: Route): (raw: RawParameters) => ReadPar
   };
 }
 
-/** The error for a path id or slug that cannot exist. The operations API names the missing object (D94). */
+/**
+ * Returns the error for a path id or slug that cannot exist. On the operations API it names the missing object (D94).
+ */
 export const missingId = ({ auth, errors }: Pick<Route, 'auth' | 'errors'>): Error =>
   notFound(auth === 'ops' || auth === 'ops-act' ? errors?.['not_found']?.when : undefined);
 
@@ -88,12 +90,12 @@ function compileGroup(source: Source, schema: TSchema | undefined): ParameterGro
 const isList = ({ type }: Parameter): boolean => type === 'array' || type === 'words';
 
 const bracket = /\[|%5b/i;
-/** `types[]`, or `types[0]` as some libraries encode it. */
+/** A list parameter in bracket notation: `types[]`, or `types[0]` as some libraries write it. */
 const bracketed = /^([^[]+)\[\d*\]$/;
 
 /**
- * Collects the values of each name in order. A list combines all parameters of its name, with brackets or without
- * (D103).
+ * Collects the values of each parameter in order. A list has the values of all parameters with its name, with or
+ * without brackets (D103).
  */
 function readQuery(query: string, lists: ReadonlySet<string>): Record<string, string | string[] | undefined> {
   const parsed = parseQuery(query, '&', '=', { maxKeys: 0 });
@@ -180,7 +182,7 @@ function coerce(
 }
 
 /**
- * Joins repeated values (D103); trims tokens, drops empty ones, and counts duplicate integers before removing them
+ * Joins repeated values (D103), trims tokens and drops empty ones. Integers are counted before duplicates are removed
  * (D18).
  */
 function coerceList(
@@ -212,20 +214,23 @@ function coerceList(
 }
 
 /**
- * Numbers beyond the range of a double become the largest double, which is outside every range too; infinity would
- * become null in a request.
+ * Parses an integer. Numbers beyond the range of a double become the largest double, which every range check rejects
+ * too; infinity would become null in a request.
  */
 function readInteger(text: string): number | undefined {
   if (!/^\s*[+-]?[0-9]+\s*$/.test(text)) return undefined;
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text)));
 }
 
-/** Integers outside int4 become 0, an id that does not exist. Negative ones are unchanged (unresolved speakers). */
+/**
+ * Replaces an integer outside int4 by 0, an id that does not exist. Negative integers are unchanged, because they
+ * identify unresolved speakers.
+ */
 function toPossibleId(number: number): number {
   return Math.abs(number) > maxId ? 0 : number;
 }
 
-/** Reports the declared bound if there is one, so that the client can correct the value. */
+/** Returns the problem with the declared bound if there is one, so that the client can correct the value. */
 function outOfRange(number: number, loc: string[], { minimum, maximum }: Parameter['schema']): ValidationItem {
   const ge = typeof minimum === 'number' ? minimum : -Number.MAX_SAFE_INTEGER;
   const le = typeof maximum === 'number' ? maximum : Number.MAX_SAFE_INTEGER;
@@ -239,7 +244,7 @@ const booleans = new Map([
   ...['false', '0', 'off', 'no', 'f', 'n'].map((word) => [word, false] as const),
 ]);
 
-/** A raw `+` of an offset arrives as a space (rules/http#datetimes-in). */
+/** Replaces the space before an offset by `+`: query parsing decodes a raw `+` as a space (rules/http#datetimes-in). */
 function mendPlus(text: string): string {
   const space = text.lastIndexOf(' ');
   const [time, offset] = [text.slice(0, space), text.slice(space + 1)];

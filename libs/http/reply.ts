@@ -1,4 +1,6 @@
-/** Sends replies of operations: bytes unchanged, streams with back-pressure, ETags where declared. */
+/**
+ * Sends replies of operations: bytes unchanged, streams with back-pressure, and ETags where the route declares them.
+ */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { RouteInput } from '#libs/contract';
@@ -11,7 +13,7 @@ import { enforceResponsePace } from './outgoing.ts';
 export interface ReplyShape {
   readonly status: number;
   readonly contentType: string;
-  /** Whether to send a strong ETag and honour If-None-Match. */
+  /** True: sends a strong ETag and evaluates If-None-Match. */
   readonly etag: boolean;
 }
 
@@ -22,14 +24,14 @@ export const mergeFields = ({ body, query, params }: RouteInput): unknown => ({
   ...params,
 });
 
-/** Limit for buffering a streamed reply without a digest to compute its ETag. */
+/** Maximum size of a streamed reply without a digest that is buffered to compute its ETag. */
 const maxCoalescedBytes = 16 * 1024 * 1024;
-/** Larger bodies are written in chunks, so that the client's pace can be measured. */
+/** Size of a written chunk. Larger bodies are written in chunks, so that the client's pace can be measured. */
 const pieceBytes = 65_536;
-/** Read-ahead for a slow client, so that the source, e.g. a database cursor, is released early. */
+/** Number of bytes read ahead for a slow client, so that the source, e.g. a database cursor, is released early. */
 const readAheadBytes = 4 * 1024 * 1024;
 
-/** Sends the reply. Resolves when it is passed to koa or, for a stream, sent. */
+/** Sends the reply. Resolves when the bytes were passed to koa or the stream was sent. */
 export async function sendReply(ctx: HttpContext, reply: RawReply, shape: ReplyShape): Promise<void> {
   if (reply.kind === 'bytes') return sendBytes(ctx, reply.bytes, reply.digest, shape);
   if (!shape.etag || reply.digest !== undefined) return sendStream(ctx, reply.chunks, reply.digest, shape);
@@ -54,7 +56,7 @@ async function* rejoin(coalesced: Uint8Array[], rest: AsyncIterator<Uint8Array>)
   }
 }
 
-/** An ETag from a digest of the producer, with or without quotes. */
+/** Returns an ETag for a digest that the service computed, with or without quotes. */
 function toEtag(digest: string): string {
   return digest.startsWith('"') ? digest : `"${digest}"`;
 }
@@ -76,11 +78,11 @@ export function sendBytes(ctx: HttpContext, bytes: Uint8Array, digest: string | 
 
 /** Sends a status without a body. */
 export function sendEmpty(ctx: HttpContext, status: number): void {
-  ctx.body = null; // otherwise koa writes the status text
+  ctx.body = null; // otherwise koa would write the status text
   ctx.status = status;
 }
 
-/** Writes a body at the pace of the client; a disconnect ends it. */
+/** Writes a body at the pace of the client; stops when the client disconnects. */
 function writePieces(ctx: HttpContext, bytes: Uint8Array): void {
   const { res } = ctx;
   let written = 0;

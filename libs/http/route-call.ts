@@ -10,7 +10,7 @@ import { findSurface, type HttpContext } from './exchange.ts';
 import { compileArguments } from './input.ts';
 import { mergeFields } from './reply.ts';
 
-/** Status and body of the route, or its error envelope. */
+/** Status and body of the route's response, or of its error envelope. */
 export interface RouteCallResult {
   readonly status: number;
   readonly body: Buffer;
@@ -20,7 +20,7 @@ export interface RouteCallOptions {
   /** Checks the rights of the caller. @throws AppError permission_denied */
   readonly authorize: (route: Route, actor: Actor) => void;
   readonly callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
-  /** Larger replies are rejected, because the caller buffers them in memory. */
+  /** Maximum size of a reply in bytes. Larger replies are rejected, because the caller buffers them in memory. */
   readonly maxBytes: number;
 }
 
@@ -32,8 +32,8 @@ export type CallRoute = (
 ) => Promise<RouteCallResult>;
 
 /**
- * Compiles calls of one GET route with an operation. Arguments have the names of path and query parameters. Errors are
- * returned as responses.
+ * Prepares calls of one GET route with an operation. Arguments are named like the path and query parameters. Errors are
+ * returned as results.
  */
 export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxBytes }: RouteCallOptions): CallRoute {
   const { rpc } = route;
@@ -56,7 +56,10 @@ export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxB
 const namesOf = (schema: unknown): string[] =>
   Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
 
-/** Converts arguments to path and query text. @throws AppError unprocessable for values without a text form */
+/**
+ * Converts arguments to the text of path and query parameters. @throws AppError unprocessable for values that cannot be
+ * written as text
+ */
 function compileTexts(
   route: Route,
 ): (given: Readonly<Record<string, unknown>>) => { path: Record<string, string>; query: string } {

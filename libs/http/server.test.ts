@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createHttpServer } from './server.ts';
 
-describe('a client that sends far more requests at once than it may (D62)', () => {
-  it('receives the error, even if it reads only after the connection was closed', async () => {
+describe('a request body far above the limit (D62)', () => {
+  it('returns the error even if the client reads it only after the connection was closed', async () => {
     const open: ServerResponse[] = [];
     const sent = Promise.withResolvers<void>();
     const server = createHttpServer(
@@ -20,7 +20,7 @@ describe('a client that sends far more requests at once than it may (D62)', () =
       const client = connect(port, '127.0.0.1').pause();
       client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200_000));
       await sent.promise;
-      for (let turn = 0; turn < 20; turn++) await nextTurn(); // turns in which a connection that is closed immediately disappears
+      for (let turn = 0; turn < 20; turn++) await nextTurn(); // an immediately closed connection disappears within these turns
       let received = '';
       client.setEncoding('latin1').on('data', (text: string) => (received += text));
       client.on('error', () => undefined); // errors after the response are ignored

@@ -11,40 +11,43 @@ import { plainPath } from './malformed.ts';
 import { sendContinueOnRead, hasBody } from './incoming.ts';
 
 export interface HttpServer {
-  /** Resolves with the actual port. @throws Error when it is in use */
+  /** Starts listening. Resolves with the actual port. @throws Error when the port is in use */
   listen(at: { host: string; port: number }): Promise<number>;
-  /** Stops it gracefully, see `prepareDrain` of libs/lifecycle. */
+  /** Stops the server gracefully, see `prepareDrain` of libs/lifecycle. */
   drain(options: DrainOptions): Promise<void>;
-  /** Stops it immediately and closes all connections. */
+  /** Stops the server immediately and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Koa's callback or another request handler; never rejects. */
+/** Handles a request: koa's callback or another function that never rejects. */
 export type HandleRequest = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
 export interface HttpServerOptions {
-  /** `X-Api-Version` of responses that `handle` does not send. */
+  /** Value of `X-Api-Version` on responses that the server sends without `handle`. */
   apiVersion?: string;
   /** Name of the setting of the port, for the error message. */
   portName: string;
-  /** Maximum connections; beyond it the least valuable one is closed (`Connections`). */
+  /** Maximum number of connections. When it is exceeded, the least valuable connection is closed (`Connections`). */
   maxConnections: number;
-  /** Whether a request may be aborted when connections run out; default: none. */
+  /** Returns whether a request may be aborted when connections run out. Default: never. */
   isAnonymous?: (req: IncomingMessage) => boolean;
   refused?: (reason: Refusal) => void;
 }
 
-/** Longer than the 60 s of common proxies, so that they do not reuse a connection that is being closed. */
+/**
+ * Time until an idle connection is closed. It is longer than the 60 s of common proxies, so that they do not reuse a
+ * connection that is being closed.
+ */
 const keepAliveMs = 65_000;
-/** Time limit from the connection, or the first byte of a later request, to the end of the headers. */
+/** Time limit for receiving the headers, from opening the connection or from the first byte of a later request. */
 const headersTimeoutMs = 15_000;
 const headersCheckMs = 2_000;
-/** Limit of all headers together; more is 431. */
+/** Maximum size of all headers together; larger headers return 431. */
 const maxHeaderBytes = 16_384;
 const maxRequestsPerConnection = 10_000;
 /** Concurrent requests per connection. Browsers and proxies send the next request after the response. */
 const maxPipelined = 16;
-/** Server, log, guards and response streams all listen for its end. */
+/** Server, log, guards and response streams all listen for the end of a response. */
 const maxListeners = 20;
 /**
  * Time for a rejected client to read the response. Closing the connection with unread bytes would reset it and could
@@ -52,7 +55,7 @@ const maxListeners = 20;
  */
 const drainMs = 1_000;
 const allMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-/** Time after which a client that reads nothing of a response is disconnected. */
+/** Time after which a client is disconnected if it reads nothing of a response. */
 const stallLimitMs = 60_000;
 
 export function createHttpServer(handle: HandleRequest, options: HttpServerOptions): HttpServer {
@@ -64,7 +67,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     maxHeaderSize: maxHeaderBytes,
     // Bodies have their own time limits (D62).
     requestTimeout: 0,
-    // Node's own response lacks the body and our headers, see `rejectMalformed`.
+    // Node's own response lacks the body and our headers; `rejectMalformed` checks the header instead.
     requireHostHeader: false,
   };
   const connections = new Connections({ max: options.maxConnections, refused, isAnonymous });
@@ -81,7 +84,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     }
   };
   const server: Server = createServer(limits, (req, res) => {
-    delete req.headers.expect; // of HTTP/1.0, which does not define it
+    delete req.headers.expect; // only HTTP/1.0 requests; HTTP/1.0 does not define the header
     answer(req, res);
   });
   server.on('checkExpectation', answer);
@@ -113,7 +116,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   };
 }
 
-/** Closes the connection after this response. */
+/** Rejects pipelined requests over the limit and closes the connection after the response. */
 function refusePipelined(res: ServerResponse, apiVersion: string | undefined): void {
   const body = '{"detail":"Too many requests at once on one connection"}';
   const { socket } = res.req;
@@ -131,7 +134,7 @@ function refusePipelined(res: ServerResponse, apiVersion: string | undefined): v
   res.end(body);
 }
 
-/** Headers of a response that the app does not send. */
+/** Returns the headers of a response that `handle` does not send. */
 function plainHeaders(apiVersion: string | undefined): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -143,13 +146,13 @@ function plainHeaders(apiVersion: string | undefined): Record<string, string> {
 }
 
 interface ParseError extends NodeJS.ErrnoException {
-  /** The data that the parser read last, usually the request from its start. */
+  /** The data that the parser read last, usually from the start of the request. */
   readonly rawPacket?: Buffer;
 }
 
 /**
- * Requests that the parser rejects never reach koa. They get the error envelope of their surface as far as the path can
- * be read.
+ * Responds to requests that the parser rejects and that never reach koa. The response uses the error envelope of the
+ * surface, if the path can be read.
  */
 function refuseMalformed(error: ParseError, socket: Socket, apiVersion: string | undefined): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
@@ -169,7 +172,7 @@ function readSurface({ rawPacket }: ParseError): Surface {
   return path === undefined ? 'other' : findSurface(plainPath(path));
 }
 
-/** This server is not a proxy. */
+/** Rejects CONNECT requests, because this server is not a proxy. */
 function refuseConnect(socket: Socket, apiVersion: string | undefined): void {
   socket.on('error', () => undefined);
   writePlain(socket, '405 Method Not Allowed', toDetail('Method not allowed'), {

@@ -14,7 +14,7 @@ const find = (schema: typeof form | typeof open, text: string, max = 50): [strin
   listUnstorable(schema, parseJson(text), text, [], max).map(({ type, loc }) => [type, loc]);
 
 describe('listUnstorable (rules/http#strings; D60)', () => {
-  it('finds every problem, and scans only suspicious texts', () => {
+  it('finds every text and number that cannot be stored, and scans only suspicious texts', () => {
     const text = String.raw`{"a":"\u0000","b":["\ud800",{"\udfffk":1}],"c":1e1001,"d":"\u00e9"}`;
     expect(find(open, text).map(([type, loc]) => [type, loc.slice(0, 2)])).toEqual([
       ['string_unicode', ['a']],
@@ -25,13 +25,13 @@ describe('listUnstorable (rules/http#strings; D60)', () => {
     expect(listUnstorable(open, { a: '\u0000' }, '{"a":"harmless"}', [], 50)).toEqual([]);
   });
 
-  it('stops when the list is full', () => {
+  it('stops at the maximum number of problems', () => {
     const many = JSON.stringify({ infos: { list: Array.from({ length: 1_000 }, () => '\u0000') } });
     expect(find(form, many)).toHaveLength(50);
     expect(find(form, many, 3)).toEqual([0, 1, 2].map((index) => ['string_unicode', ['infos', 'list', index]]));
   });
 
-  it('skips lists and objects over their size limit, which the schema check reports', () => {
+  it('skips lists and objects over their size limit, because the schema check reports them', () => {
     const sized = Type.Object({
       names: Type.Array(Type.String(), { maxItems: 1_000 }),
       links: Type.Object({}, { additionalProperties: Type.String(), maxProperties: 2 }),
@@ -45,7 +45,7 @@ describe('listUnstorable (rules/http#strings; D60)', () => {
     expect(listUnstorable(sized, { names: zeros(1) }, String.raw`{"names":["\u0000"]}`, [], 0)).toEqual([]);
   });
 
-  it('scans declared fields at every depth', () => {
+  it('scans fields in the schema at every depth', () => {
     const text = String.raw`{"name":"\ud800","people":[{"name":"x"},{"name":"\u0000"}],"links":{"a":"b","\u0000":"c"},"infos":{"x":{"\ud800":1}}}`;
     expect(find(form, text).map(([, loc]) => loc)).toEqual([
       ['name'],
@@ -55,7 +55,7 @@ describe('listUnstorable (rules/http#strings; D60)', () => {
     ]);
   });
 
-  it('reports undeclared fields as one problem, and scans them for U+0000 only', () => {
+  it('scans fields outside of the schema for U+0000 only, and reports them as one problem', () => {
     const text = String.raw`{"x":["\ud800",1e1001],"y":[["\ud800","\u0000","\u0000"]],"z":"\u0000","people":[{"name":"a","w":"\u0000"}]}`;
     expect(find(form, text)).toEqual([['string_unicode', ['y', 0, 1]]]);
     expect(find(form, String.raw`{"\u0000":1}`)).toEqual([['string_unicode', ['\u0000']]]);

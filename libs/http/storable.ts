@@ -16,18 +16,18 @@ const items = {
   depth: { type: 'recursion_loop', msg: 'Input is nested too deeply' },
 } as const;
 
-/** The item for a text parameter that contains U+0000. */
+/** Returns the validation item for a text parameter that contains U+0000. */
 export function nullCharacter(location: Location): ValidationItem {
   return { ...items.null_character, loc: [...location] };
 }
 
-/** Whether a body may contain such a value. Each pattern visits a character only a few times. */
+/** Matches a body that may contain an unstorable value. Each pattern visits a character only a few times. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])|(?<![0-9])[0-9]{500}|[0-9.][eE][+-]?[0-9]{3}/;
 
 /**
- * Returns the first `max` problems; `text` cheaply shows whether a search is needed. Undeclared fields are checked for
- * U+0000 only, and reported as one problem. Lists and objects that are too large are not searched, because the schema
- * check reports their size.
+ * Returns the first `max` problems. `text` is tested first, because most bodies need no search. Undeclared fields are
+ * checked for U+0000 only, and reported as one problem. Lists and objects that are too large are not searched, because
+ * the schema check reports their size.
  */
 export function listUnstorable(
   schema: TSchema,
@@ -99,7 +99,10 @@ function isOverSize({ maxItems, maxProperties }: Json, value: object): boolean {
   return typeof maxProperties === 'number' && Object.keys(value).length > maxProperties;
 }
 
-/** Returns the part of a schema, or of the branches of its union, that describes the parts of a value. */
+/**
+ * Returns the schema, or the first branch of its union, that has one of the keywords, i.e. that describes the items or
+ * fields of a value.
+ */
 function findShape(schema: Json, ...keywords: readonly string[]): Json | undefined {
   if (keywords.some((keyword) => schema[keyword] !== undefined)) return schema;
   const branches = (schema['anyOf'] ?? schema['oneOf'] ?? []) as Json[];

@@ -1,6 +1,4 @@
-/**
- * Schema violations as 422 items, in the vocabulary and sentences that API clients know (rules/http#validation-items).
- */
+/** Schema violations as 422 items, with the types and messages that API clients know (rules/http#validation-items). */
 import type { TSchema } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 import { compileForm, type SchemaViolation } from '#libs/schema';
@@ -10,7 +8,10 @@ import type { ValidationItem } from './envelope.ts';
 
 type Location = readonly (string | number)[];
 
-/** Checks a value and returns the problems; each item's `loc` starts with `location`. */
+/**
+ * Checks a value and returns the problems. The `loc` of each problem starts with the `location` given to
+ * `compileCheck`.
+ */
 export type Check = (value: unknown) => ValidationItem[];
 
 /** Compiles a schema once, so that a check does not process it again. */
@@ -145,12 +146,12 @@ function describeType(expected: unknown, value: unknown, schema: Readonly<Record
   }
 }
 
-/** Text that should be an integer. */
+/** The problem of a text that should be an integer. */
 export const intParsing: Description = {
   type: 'int_parsing',
   msg: 'Input should be a valid integer, unable to parse string as an integer',
 };
-/** Text that should be a boolean. */
+/** The problem of a text that should be a boolean. */
 export const boolParsing: Description = {
   type: 'bool_parsing',
   msg: 'Input should be a valid boolean, unable to interpret input',

@@ -1,7 +1,7 @@
 /**
- * `Idempotency-Key`: one effect for each key, in the schema of the service that has the effect and in the transaction
- * of that effect. `IdempotencyStore` also stores the response and replays it (I1, I4); `runOncePerKey` is for
- * operations that answer a repeated call from the present state.
+ * `Idempotency-Key`: each key has one effect. Keys are stored in the schema of the service that has the effect, in the
+ * transaction of the effect. `IdempotencyStore` also stores the response and replays it (I1, I4). `runOncePerKey` is
+ * for operations that derive the response to a repeated call from the current state.
  */
 export { cleanupIntervalMs, removeExpiredKeys, removeOldRecords } from './keys.ts';
 export { runOncePerKey } from './keys.ts';

@@ -1,4 +1,6 @@
-/** Keys of operations that answer a repeated call from the present state, so that no response is stored. */
+/**
+ * Keys of operations that derive the response to a repeated call from the current state, so that no response is stored.
+ */
 import type { Tx } from '#libs/orm';
 import { removeInBatches } from '#libs/retention';
 import type { Queryable } from '#libs/sql';
@@ -7,18 +9,18 @@ import { type KeyStatements, removeExcess, removeExpired } from './statements.ts
 interface ScopedKey {
   readonly keys: KeyStatements;
   /**
-   * Row that the key belongs to. The transaction holds its lock, so that concurrent calls with one key run one after
-   * the other.
+   * Id of the row that the key belongs to. The transaction has locked the row, so that concurrent calls with one key
+   * run one after the other.
    */
   readonly scopeId: number;
   readonly operation: string;
-  /** Null when the client sent none; every such call takes effect. */
+  /** Null when the client sent no key; every such call has an effect. */
   readonly key: string | null;
 }
 
 /**
- * Runs `work` and records the key, or runs `replay` when the key was recorded before. When either throws, the key stays
- * unused.
+ * Runs `work` and records the key. If the key was recorded before, runs `replay` instead. When either function throws,
+ * the key stays unused.
  */
 export async function runOncePerKey<Reply>(
   tx: Tx,
@@ -37,17 +39,17 @@ export async function runOncePerKey<Reply>(
 /** How long a key is stored, in hours (rules/http#limits). */
 export const retentionHours = 24;
 
-/** How often to call the functions below. */
+/** How often to call the cleanup functions below. */
 export const cleanupIntervalMs = 60_000;
 
 /** Maximum bytes that the records of one account use in a service (rules/http#limits). */
 const defaultMaxBytes = 67_108_864;
-/** Bytes per row besides its body, including index entries. */
+/** Number of bytes that a row needs besides its body, including index entries. */
 const rowBytes = 512;
 
 /**
- * Removes expired records of `IdempotencyStore`. An account with more than `maxBytes` also loses its oldest records, so
- * that no client can fill the disk.
+ * Removes expired records of `IdempotencyStore`. For an account with more than `maxBytes` it also removes the oldest
+ * records, so that no client can fill the disk.
  */
 export async function removeOldRecords(
   db: Queryable,

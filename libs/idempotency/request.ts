@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { isPossibleId } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 
-/** SHA-256 of a request without `if_match`, which is a precondition and not part of the effect. */
+/** Returns the SHA-256 of a request without `if_match`, which is a precondition and does not change the effect. */
 export function fingerprintOf(request: Readonly<Record<string, unknown>>): Buffer {
   const { if_match: _condition, ...compared } = request;
   return hash('sha256', write(compared), 'buffer');
@@ -32,7 +32,10 @@ function writeNumber(text: string): string {
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`;
 }
 
-/** Distinct ids in `…person_id`, `…person_ids` and people objects as returned by the open API, at any depth. */
+/**
+ * Returns the distinct ids in fields `…person_id` and `…person_ids` and in people objects of the open API, at any
+ * depth.
+ */
 export function listNamedPeople(...values: readonly unknown[]): number[] {
   const ids = new Set<number>();
   const add = (id: unknown): void => {

@@ -1,4 +1,4 @@
-/** SQL of idempotency records, the same in the schema of every service. */
+/** SQL of idempotency records, identical in the schema of every service. */
 import { type DeclaredStatement, type Sql, sql, statement, t } from '#libs/sql';
 
 /** The table has an older name; both releases of a rolling update use it. */
@@ -6,7 +6,10 @@ const idempotencyRecords = sql.id('kept_answers');
 
 const recordKey = { accountId: t.integer, operation: t.text, key: t.text };
 
-/** Acquires the lock for one transaction without waiting. Both releases of a rolling update must hash the same text. */
+/**
+ * Tries to acquire the lock of a key until the end of the transaction, without waiting. Both releases of a rolling
+ * update must hash the same text.
+ */
 export const tryLock = statement.one({
   name: 'idempotency.try-lock',
   params: recordKey,
@@ -24,7 +27,7 @@ export const findRecord = statement.maybeOne({
     where account_id = ${accountId} and operation = ${operation} and key = ${key} and expires_at > statement_timestamp()`,
 });
 
-/** For the lock holder, when no record exists. Replaces an expired record. */
+/** Inserts a record for the holder of the lock. Replaces an expired record. */
 export const insertRecord = statement.none({
   name: 'idempotency.insert',
   params: {
@@ -72,9 +75,9 @@ export const removeRecordsOfPerson = statement.none({
 });
 
 interface KeyTable {
-  /** Prefix of the statement names. */
+  /** Prefix for the names of the statements. */
   readonly name: string;
-  /** Columns: the scope, `operation` and `key`, which form the primary key; `expires_at`. */
+  /** Table with the primary key (scope, `operation`, `key`) and the column `expires_at`. */
   readonly table: string;
   /** Column with the id of the row that a key belongs to. */
   readonly scope: string;
@@ -82,7 +85,7 @@ interface KeyTable {
 
 export type KeyStatements = ReturnType<typeof keyStatements>;
 
-/** Statements on a table of keys without responses, see `runOncePerKey`. */
+/** Returns the statements on a table of keys without responses, see `runOncePerKey`. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types
 export function keyStatements(declared: KeyTable) {
   const table = sql.id(declared.table);
@@ -111,7 +114,7 @@ export function keyStatements(declared: KeyTable) {
 
 type RemoveExpired = DeclaredStatement<{ limit: typeof t.integer }, { count: typeof t.integer }, { count: number }>;
 
-/** Skips rows that another process is removing. */
+/** Returns a statement that removes expired rows and skips rows that another process is removing. */
 function removeExpiredFrom(name: string, table: Sql): RemoveExpired {
   return statement.one({
     name,
@@ -127,8 +130,8 @@ function removeExpiredFrom(name: string, table: Sql): RemoveExpired {
 }
 
 /**
- * SQL that creates the table of idempotency records in a service's schema, for a migration of each service that has
- * idempotent operations. The account has no foreign key, since it may belong to another service.
+ * Returns the SQL that creates the table of idempotency records in a service's schema, for a migration of each service
+ * with idempotent operations. The account has no foreign key, because it may belong to another service.
  */
 export function idempotencyRecordsTable(schema: string): string[] {
   return [

@@ -8,7 +8,7 @@ import { retentionHours } from './keys.ts';
 import { fingerprintOf, listNamedPeople } from './request.ts';
 import { findRecord, insertRecord, tryLock } from './statements.ts';
 
-/** Fields of a served call's context. */
+/** Fields from the context of a served call. */
 export interface IdempotentCall {
   readonly subject: string;
   readonly actor?: Actor | undefined;
@@ -17,8 +17,8 @@ export interface IdempotentCall {
 
 interface RunOptions {
   /**
-   * The caller's access to the operation was checked before: `work` need not check it again before a stored response is
-   * replayed.
+   * True when the caller's access to the operation was already checked, so that a stored response is replayed without
+   * running `work`.
    */
   readonly isAuthorized?: boolean;
 }
@@ -40,10 +40,13 @@ interface Response {
   readonly body: string;
 }
 
-/** Errors that are the operation's response to the request. Other errors, and retryable ones, leave the key unused. */
+/**
+ * Errors that are stored as the response to a request. After other errors, and after retryable ones, the key stays
+ * unused.
+ */
 const storedCodes: ReadonlySet<string> = new Set(['bad_request', 'conflict', 'precondition_failed']);
 
-/** Errors of callers without access to the operation or to its subject. */
+/** Errors of callers without access to the operation or to the object it concerns. */
 const accessCodes: ReadonlySet<string> = new Set(['unauthenticated', 'permission_denied', 'not_found']);
 
 export class IdempotencyStore {
@@ -56,9 +59,9 @@ export class IdempotencyStore {
   /**
    * Runs `work` in one transaction that also stores its response, or replays the stored response. A reply of
    * `undefined` is not stored. Without a key it is a plain transaction. Before a replay, `work` runs in a transaction
-   * that is rolled back, so that it checks the caller's access (D89).
-   * @throws AppError 409 `idempotency_in_progress`, 422 `idempotency_key_reused`; what `work` throws, also as a replay;
-   * 401, 403 and 404 for a repeated call of a caller that has lost access
+   * that is rolled back, to check the caller's access (D89).
+   * @throws AppError 409 `idempotency_in_progress`, 422 `idempotency_key_reused`; errors of `work`, also when replayed;
+   * 401, 403 and 404 when a caller repeats a call after losing access
    */
   async run<Reply>(
     call: IdempotentCall,
@@ -99,8 +102,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Returns the stored response, if any; for operations with effects outside the transaction, before these start. The
-   * caller's access was checked before.
+   * Returns the stored response, if any. For operations with effects outside the transaction, which call it before
+   * these effects. The caller's access must have been checked before.
    * @throws AppError as `run`
    */
   async find(call: IdempotentCall, request: Request): Promise<TaggedReply<RawJson> | undefined> {
@@ -109,7 +112,10 @@ export class IdempotencyStore {
     return (await this.#database.transaction((tx) => lockOrFind(tx, key, fingerprintOf(request))))?.replay();
   }
 
-  /** @throws AppError when the operation would deny access, or fails before it can decide */
+  /**
+   * Runs `work` to check the caller's access and rolls back. @throws AppError when the operation would deny access, or
+   * fails before it can decide
+   */
   async #checkAccess(work: Work<unknown>): Promise<void> {
     try {
       await transactionOrDryRun(this.#database, true, work);
@@ -131,7 +137,7 @@ class StoredResponse {
     this.#response = response;
   }
 
-  /** @throws ReplayedError when the stored response is an error */
+  /** Returns the stored reply. @throws ReplayedError when the stored response is an error */
   replay(): TaggedReply<RawJson> {
     const { refused, outcome, etag, body } = this.#response;
     if (refused) throw new ReplayedError(parseJson(body) as ErrorBody);
@@ -139,9 +145,9 @@ class StoredResponse {
   }
 }
 
-/** Returns the stored response, or undefined for the one caller that acquires the lock and may proceed. */
+/** Returns the stored response. Returns undefined when this call has acquired the lock and may proceed. */
 async function lockOrFind(tx: Tx, key: RecordKey, fingerprint: Buffer): Promise<StoredResponse | undefined> {
-  // The look-up follows the lock, so that it sees the commit of the previous lock holder.
+  // The query for the record follows the lock, so that it sees the commit of the previous lock holder.
   const [{ locked }, record] = await tx.pipeline(
     () => tryLock(tx, key),
     () => findRecord(tx, key),

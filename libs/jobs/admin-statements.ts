@@ -15,7 +15,10 @@ const facts = sql`'id', id, 'type', type, 'key', key, 'state', state, 'percent',
   'request_id', request_id, 'created_at', ${createdAt}, ${sql.join(['run_at', 'started_at', 'finished_at'].map(instant), sql`, `)}`;
 const item = sql`json_build_object(${facts}, 'attempts', attempts)`;
 
-/** Null matches any value; `error` is a LIKE pattern. `from` and `to` are ids, which contain the creation time. */
+/**
+ * Filter for jobs. Null matches any value; `error` is a LIKE pattern. `from` and `to` are ids, which contain the
+ * creation time.
+ */
 const filter = {
   state: t.text.nullable,
   type: t.text.nullable,
@@ -29,7 +32,7 @@ const filter = {
 type Filter = Record<keyof typeof filter, SqlPart>;
 
 const is = (column: Sql, value: SqlPart): Sql => sql`(${value} is null or ${column} = ${value})`;
-/** Conditions other than state and type. */
+/** Returns the conditions of a filter other than state and type. */
 const matchesRest = ({ key, error, conversationId, requestId, from, to }: Omit<Filter, 'state' | 'type'>): Sql =>
   sql`${is(sql`j.key`, key)} and (${error} is null or j.error like ${error}) and ${is(sql`j.request_id`, requestId)}
     and (${conversationId} is null or (j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = ${conversationId}))
@@ -38,11 +41,16 @@ const matches = ({ state, type, ...rest }: Filter): Sql =>
   sql`${is(sql`j.state`, state)} and ${is(sql`j.type`, type)} and ${matchesRest(rest)}`;
 
 const page = { before: t.uuid.nullable, inclusive: t.boolean, limit: t.integer };
-/** One bound, with the unused alternative omitted, so that an index can be used. */
+/**
+ * Returns the condition for jobs after the previous page. The statements are planned for each call, so the planner
+ * removes the conditions on null parameters and can use an index.
+ */
 const isAfter = ({ before, inclusive }: Record<keyof typeof page, SqlPart>): Sql =>
   sql`(${before} is null or j.id <= ${before}) and (${before} is null or ${inclusive} or j.id <> ${before})`;
 
-/** Every existing pair of state and type: one index step each, however many jobs there are. */
+/**
+ * Query for every existing pair of state and type. It needs one index step per pair, independent of the number of jobs.
+ */
 const kinds = sql`kinds as (
     (select state, type from jobs order by state, type limit 1)
     union all
@@ -50,7 +58,7 @@ const kinds = sql`kinds as (
       select state, type from jobs where (state, type) > (k.state, k.type) order by state, type limit 1) next
   )`;
 
-/** By state or type: merges the newest jobs of each pair of state and type. */
+/** Lists jobs of a state or type: merges the newest jobs of each pair of state and type. */
 export const listJobs = statement.one({
   name: 'jobs.admin-list',
   planned: 'each-call',
@@ -67,7 +75,10 @@ export const listJobs = statement.one({
     select json_build_object('items', coalesce(json_agg(${item} order by id desc), '[]'))::text as body from jobs where id in (select id from newest)`,
 });
 
-/** Jobs of any state and type: by time, or by a selective criterion: a key, a request, a conversation, an error. */
+/**
+ * Lists jobs of any state and type, ordered by time or filtered by a rare value: a key, a request, a conversation or an
+ * error.
+ */
 export const findJobs = statement.one({
   name: 'jobs.admin-find',
   planned: 'each-call',
@@ -79,7 +90,7 @@ export const findJobs = statement.one({
     ) page`,
 });
 
-/** Jobs by type and state (P1). */
+/** Counts jobs by type and state (P1). */
 export const countKinds = statement.many({
   name: 'jobs.admin-count-kinds',
   row: { type: t.text, state: t.text.as<JobState>(), count: t.bigint, oldest_at: t.text.nullable },
@@ -102,7 +113,7 @@ const attempts = sql`(
       order by number desc limit 1000
     ) newest)`;
 
-/** `payload` and `result` are separate because they may contain secrets. */
+/** Returns one job. `payload` and `result` are separate columns because they must be redacted. */
 export const findJob = statement.maybeOne({
   name: 'jobs.admin-show',
   params: { id: t.uuid },
@@ -111,7 +122,7 @@ export const findJob = statement.maybeOne({
     select json_build_object(${facts}, 'attempts', ${attempts}, 'traceparent', traceparent)::text as facts, payload, result from jobs j where id = ${id}`,
 });
 
-/** Current state of jobs, newest first; JSON. */
+/** Returns the current state of jobs as JSON, newest first. */
 export const readJobs = statement.one({
   name: 'jobs.admin-show-some',
   params: { ids: t.uuid.array },
@@ -120,7 +131,7 @@ export const readJobs = statement.one({
     sql`select coalesce(json_agg(${item} order by id desc), '[]')::text as items from jobs where id = any(${ids})`,
 });
 
-/** The newest job of a type for each conversation (P5). */
+/** Returns the newest job of a type for each conversation (P5). */
 export const findLatest = statement.many({
   name: 'jobs.admin-latest',
   params: { type: t.text, conversationIds: t.integer.array },
@@ -146,7 +157,7 @@ export const findLatest = statement.many({
       order by j.id desc limit 1) j`,
 });
 
-/** Makes a waiting job due now; returns its state, whatever it is. */
+/** Makes a waiting job due now. Returns the state of the job, whether it was waiting or not. */
 export const runJobNow = statement.maybeOne({
   name: 'jobs.admin-hurry',
   params: { id: t.uuid },
@@ -158,13 +169,13 @@ export const runJobNow = statement.maybeOne({
     select state, exists (select from hurried) as hurried from jobs where id = ${id}`,
 });
 
-/** States and jobs that an action may change; `ids` restricts it to these jobs. */
+/** Parameters that select the jobs of a change: allowed states, the filter, and optionally ids. */
 const choice = { ...filter, states: t.text.array, ids: t.uuid.array.nullable };
 type Choice = Record<keyof typeof choice, SqlPart>;
 const isChosen = ({ states, ids, ...requested }: Choice): Sql =>
   sql`j.state = any(${states}) and (${ids} is null or j.id = any(${ids})) and ${matches(requested)}`;
 
-/** Returns how many jobs an action could change, the first of them, newest first, and how many of `ids` exist. */
+/** Returns how many jobs a change would affect, the newest of these jobs, and how many of `ids` exist. */
 export const countMatching = statement.one({
   name: 'jobs.admin-count',
   planned: 'each-call',
@@ -177,8 +188,8 @@ export const countMatching = statement.one({
 });
 
 /**
- * Serialises operators' actions on the jobs of a service, so that the second of two equal actions finds nothing left to
- * do.
+ * Runs operators' changes to the jobs of a service one after the other, so that the second of two equal changes has no
+ * effect.
  */
 export const lockJobChanges = statement.none({
   name: 'jobs.admin-turn',
@@ -186,7 +197,7 @@ export const lockJobChanges = statement.none({
 });
 
 const batch = { ...choice, after: t.uuid.nullable, limit: t.integer };
-/** Skips jobs whose attempt is just ending. */
+/** Selects and locks a batch of jobs. Skips jobs whose attempt is ending at the same time. */
 const taken = ({ after, limit, ...requested }: Record<keyof typeof batch, SqlPart>): Sql => sql`taken as (
     select j.id, j.state, j.started_at, j.worker from jobs j where ${isChosen(requested)} and (${after} is null or j.id > ${after})
     order by j.id limit ${limit} for update skip locked
@@ -204,7 +215,7 @@ export const redriveJobs = statement.many({
     from taken where j.id = taken.id returning j.id`,
 });
 
-/** Preserves the error: it is the reason why a dead job was discarded. */
+/** Cancels jobs. The error is preserved, because it is the reason why a dead job was discarded. */
 export const cancelJobs = statement.many({
   name: 'jobs.admin-cancel',
   planned: 'each-call',

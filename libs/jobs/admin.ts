@@ -1,4 +1,4 @@
-/** Operator access to jobs: the same RPCs for every service with jobs, for the gateway and the admin CLI (P2, P3). */
+/** Operator access to jobs for the gateway and the admin CLI: the same RPCs for every service with jobs (P2, P3). */
 import { type AuditContext, describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
 import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -14,7 +14,7 @@ import { parseInstant } from '#libs/time';
 
 type Asking = { readonly actor?: Actor | undefined };
 
-/** Handlers of `jobAdminRpcs`, to be spread into the service's handlers. */
+/** Returns the handlers of `jobAdminRpcs`, to be spread into the service's handlers. */
 export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   const list = async ({
     limit,
@@ -42,7 +42,7 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
     if (state === undefined) throw appError('not_found', 'job_not_found', 'There is no such job.');
     return { state };
   };
-  // The gateway has checked the rights already; this is defence in depth.
+  // Checks the operator's rights again, as a second line of defence after the gateway.
   const reading =
     <Request, Reply>(work: (request: Request) => Promise<Reply>) =>
     (request: Request, { actor }: Asking): Promise<Reply> => {
@@ -73,7 +73,7 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   };
 }
 
-/** The filter or the ids, with the outcome (A4, D99). */
+/** Returns the audit entry of a change: the filter or the ids, and the counts (A4, D99). */
 function describeChange(
   { ids, dry_run: _isDry, ...filter }: ChangeRequest,
   counts: Omit<JobChange, 'items'>,
@@ -81,7 +81,7 @@ function describeChange(
   return describeBulkAct({ filter, ids }, counts);
 }
 
-/** Jobs changed per statement. */
+/** Number of jobs that one statement changes. */
 const batchSize = 1_000;
 /** Jobs listed in the reply to a change. */
 const listed = 100;
@@ -101,7 +101,7 @@ function toValues(requested: JobFilter) {
   };
 }
 
-/** The smallest job id of this instant or later: ids have whole milliseconds. */
+/** Returns the smallest job id at or after this instant; ids contain whole milliseconds. */
 function firstIdOf(text: string): string {
   const parsed = parseInstant(text);
   const timeMs = parsed.kind === 'invalid' ? 0 : Number((parsed.instant + 999n) / 1_000n);
@@ -109,8 +109,8 @@ function firstIdOf(text: string): string {
 }
 
 /**
- * States from which a change takes jobs. A filter takes fewer than explicit ids, so that it cannot affect jobs by
- * accident.
+ * Returns the states whose jobs a change affects. A filter affects fewer states than explicit ids, so that it cannot
+ * change jobs by accident.
  */
 type StatesOf = (request: ChangeRequest) => readonly JobState[];
 /** Cancelled jobs are queued again only by id. */
@@ -119,9 +119,9 @@ const redrivable: StatesOf = ({ ids }) => (ids === undefined ? ['dead'] : ['dead
 const cancellable: StatesOf = ({ ids, state }) =>
   ids === undefined && state !== 'dead' ? ['queued', 'running'] : ['queued', 'running', 'dead'];
 
-/** Operator access to the jobs of one service. */
+/** Creates the operator access to the jobs of one service. */
 export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdmin {
-  /** One transaction, with what `record` writes when anything was changed. */
+  /** Changes jobs in one transaction, which includes the entry of `record` if at least one job changed. */
   const change = async (
     { statesOf, statement }: { statesOf: StatesOf; statement: typeof statements.redriveJobs },
     request: ChangeRequest,
@@ -186,10 +186,10 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
 
 type Choice = Omit<Parameters<typeof statements.redriveJobs>[1], 'after' | 'limit'>;
 
-/** Repeats a statement until it changes no more rows. @returns how many it changed */
+/** Repeats a statement until it changes no more rows. @returns the number of changed rows */
 async function changeAll(tx: Tx, statement: typeof statements.redriveJobs, choice: Choice): Promise<number> {
   let total = 0;
-  let after: string | undefined; // a job that dies again at once is not taken twice
+  let after: string | undefined; // a job that becomes dead again immediately is not changed twice
   for (;;) {
     const rows = await statement(tx, { ...choice, after, limit: batchSize });
     total += rows.length;

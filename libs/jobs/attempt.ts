@@ -1,4 +1,7 @@
-/** One attempt of one job: the handler's interface, the time limit, and the fenced completion in a transaction. */
+/**
+ * One attempt of a job: the interface for its handler, the time limit, and the completion in a transaction that checks
+ * the lease.
+ */
 import type { Job } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import { newContext } from '#libs/nats';
@@ -10,7 +13,7 @@ import type { JobRun, Jobs, JobTuning } from './types.ts';
 import type { Database } from '#libs/orm';
 
 const progressIntervalMs = 250;
-/** Results are for operators; larger data belongs in the service's own tables. */
+/** Maximum length of a result. Results are for operators; larger data belongs in the tables of the service. */
 const maxResultLength = 16_384;
 
 export interface AttemptDependencies {
@@ -21,7 +24,7 @@ export interface AttemptDependencies {
   readonly tuning: JobTuning;
 }
 
-/** JSON of a handler's result; null when there is none to store. */
+/** Returns a handler's result as JSON; null when the handler returned no result. */
 export function encodeResult(result: unknown): string | null {
   if (result === undefined || result === null) return null;
   const text = JSON.stringify(result) as string | undefined;
@@ -42,8 +45,8 @@ export class JobAttempt {
   /** True once the effect and the state `succeeded` are committed. */
   completed = false;
   /**
-   * The transaction of `complete` locks the row of the job. A lease renewal or progress report would wait for that lock
-   * and delay those of other jobs.
+   * True while the transaction of `complete` locks the row of the job. A lease renewal or progress report would wait
+   * for the lock and delay the renewals of other jobs.
    */
   fenced = false;
 
@@ -72,7 +75,7 @@ export class JobAttempt {
     clearTimeout(this.#progressTimer);
   }
 
-  /** The handler's interface. Its functions can be destructured. */
+  /** Returns the interface for the handler. Its functions can be destructured. */
   createRun(payload: unknown): JobRun<unknown> {
     const { id, type, attempts, request_id: requestId } = this.#row;
     const traceparent = this.#traceparent;
@@ -111,8 +114,8 @@ export class JobAttempt {
     const { id, lease } = this.#row;
     const effect = this.#deps.jobs.transaction(async (tx) => {
       this.signal.throwIfAborted();
-      // The fence comes first: it locks the row, so that no other worker can claim the job before this transaction
-      // ends.
+      // Checks the lease first. The check locks the row, so that no other worker can claim the job before this
+      // transaction ends.
       this.fenced = true;
       const rows = await succeedJobs(tx, { ids: [id], leases: [lease], results: [null] });
       if (rows.length === 0) throw new LeaseLost();
@@ -137,7 +140,7 @@ export class JobAttempt {
     this.#progressTimer = setTimeout(() => void this.#writeProgress(), waitMs);
   }
 
-  /** Never rejects: progress is best effort. */
+  /** Writes the last reported progress. Never rejects: a failure is only logged. */
   async #writeProgress(): Promise<void> {
     this.#progressTimer = undefined;
     this.#progressWrittenMs = performance.now();

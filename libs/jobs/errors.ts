@@ -1,4 +1,4 @@
-/** Errors that end an attempt, and what may be published about them. */
+/** Errors that end an attempt, and the texts that may be stored about them. */
 import { types } from 'node:util';
 import { AppError } from '#libs/errors';
 import { toStorableText } from '#libs/json';
@@ -6,7 +6,10 @@ import { truncateText } from '#libs/text';
 import { sqlStateOf } from '#libs/orm';
 import { redactText } from '#libs/redaction';
 
-/** Retrying cannot help: the job is dead immediately, with this message. The message must not contain payload data. */
+/**
+ * Makes the job dead immediately, with this message, because a retry cannot succeed. The message must not contain
+ * payload data.
+ */
 export class PermanentJobError extends Error {
   override readonly name = 'PermanentJobError';
 }
@@ -22,7 +25,10 @@ export class RetryLater extends Error {
   }
 }
 
-/** The worker no longer holds the lease: another worker has the job, or it was cancelled. Its effect is rolled back. */
+/**
+ * The worker no longer holds the lease: another worker claimed the job, or the job was cancelled. The effect of the
+ * attempt is rolled back.
+ */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 
@@ -52,8 +58,8 @@ export class WorkerStopping extends Error {
 const maxErrorLength = 1000;
 
 /**
- * The error text stored with a job: the message of an error made for it, with secrets redacted, otherwise only the
- * type. Messages of other errors may quote the data they failed on, as those of JSON parsers do.
+ * Returns the error text that is stored with a job. For error classes of the platform it is the message with secrets
+ * redacted, otherwise only the type: messages of other errors may quote data, as JSON parsers do.
  */
 export function describeError(error: unknown): string {
   const ours =
@@ -66,12 +72,15 @@ export function describeError(error: unknown): string {
     : `Internal error (${nameFault(error)})`;
 }
 
-/** Log fields of an unexpected error: type, code and stack frames, never its message. */
+/**
+ * Returns log fields of an unexpected error: type, code and stack frames. The message of a foreign error is never
+ * included.
+ */
 export function describeFault(error: unknown): Record<string, unknown> {
   return { fault: nameFault(error), reason: describeError(error), at: readFrames(error) };
 }
 
-/** The first frames of a stack. The message is cut off first, since it may look like frames. */
+/** Returns the first frames of a stack. The message is removed first, because its lines may look like frames. */
 function readFrames(error: unknown): string[] {
   if (!types.isNativeError(error) || error.stack === undefined) return [];
   const start = error.message === '' ? 0 : error.stack.indexOf(error.message) + error.message.length;

@@ -1,10 +1,11 @@
 /**
- * Jobs and events of a service (architecture#jobs): the row in PostgreSQL is the truth, JetStream carries it.
+ * Jobs and events of a service (architecture#jobs). The row in PostgreSQL is the source of truth; JetStream only
+ * transports messages.
  *
- * Terms: a job is *enqueued* in the transaction that causes it; the *relay* hands its message to the broker; a worker
- * *claims* the job and holds its *lease*, a number that fences off everybody who held it before; an *attempt* ends the
- * job as `succeeded` or `dead`, or queues it again with *backoff*; the *sweeper* repairs what was lost between two
- * steps; an operator *redrives* dead jobs.
+ * Terms: a job is *enqueued* in the transaction that causes it. The *relay* publishes its message to the broker. A
+ * worker *claims* the job and holds its *lease*, a number that invalidates the leases of earlier holders. An *attempt*
+ * ends the job as `succeeded` or `dead`, or queues it again with *backoff*. The *sweeper* repairs what was lost between
+ * two of these steps. An operator *redrives* dead jobs.
  */
 export { jobAdminHandlers } from './admin.ts';
 export { LeaseLost, PermanentJobError, RetryLater } from './errors.ts';

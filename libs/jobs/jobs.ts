@@ -12,10 +12,10 @@ import { Sweeper } from './sweeper.ts';
 import { defaultTuning, type JobHandler, type Jobs, type JobsOptions, type WorkOptions } from './types.ts';
 import { Worker } from './worker.ts';
 
-/** Longest wait for the broker after a commit. */
+/** Maximum time that a committed transaction waits for the broker. */
 const relayWaitMs = 1_000;
 
-/** The jobs of one service. Enqueueing works immediately; relay, sweeper and workers start with `work`. */
+/** Creates the jobs of one service. Enqueueing works immediately; `work` starts relay, sweeper and workers. */
 export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): Jobs<C> {
   const { contract, db, bus, logger } = options;
   const { service } = contract;
@@ -74,7 +74,7 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
     await workers.stop();
     await relay.stop();
   };
-  /** After a failed start nothing is left to stop. */
+  /** After a failed start there are no workers to stop. */
   const stop = async (): Promise<void> => {
     await started?.then(stopParts, () => undefined);
   };
@@ -96,7 +96,9 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
   };
 }
 
-/** Handlers by job type. A handler is named by the declaration's key or by its type. */
+/**
+ * Returns the handlers by job type. Handlers are declared under the key of the job in the contract or under its type.
+ */
 function matchHandlers(
   contract: ServiceContract,
   handlers: Readonly<Record<string, JobHandler<never>>>,

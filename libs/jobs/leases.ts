@@ -10,7 +10,7 @@ import type { Database } from '#libs/orm';
 import { describeFault } from './errors.ts';
 import { renewLeases } from './statements.ts';
 
-/** A message in progress, and its job once that is claimed. */
+/** A message in progress, with its job after the job was claimed. */
 export interface HeldLease {
   readonly delivery: Delivery;
   /** Index in the slab. */
@@ -53,7 +53,10 @@ export class LeaseRenewer {
     if (this.#held.get(holding.slot) === holding) this.#held.remove(holding.slot);
   }
 
-  /** Extends the ack wait even when the rows cannot be renewed: without the database no other worker can claim them. */
+  /**
+   * Renews rows and messages. The ack wait is extended even when the rows cannot be renewed, because without the
+   * database no other worker can claim the jobs.
+   */
   async #renew(): Promise<void> {
     try {
       await this.#renewRows();

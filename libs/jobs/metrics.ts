@@ -5,11 +5,11 @@ import type { Outcome } from './policy.ts';
 import { countJobs, type CountRow, readOutboxAge } from './statements.ts';
 
 export interface JobMetrics {
-  /** Counts an attempt; `malformed`: the message was not a job. */
+  /** Counts an attempt. The outcome `malformed` means that the message was not a job. */
   attempted(type: string, outcome: Outcome | 'malformed', seconds: number, traceparent?: string): void;
 }
 
-/** Queue lengths are read from the database at each scrape, at most once a second. */
+/** Creates the metrics. Each scrape reads the queue lengths from the database, at most once a second. */
 export function createJobMetrics(metrics: Metrics | undefined, db: Database, types: readonly string[]): JobMetrics {
   if (metrics === undefined) return { attempted: () => {} };
   const total = metrics.counter('job_attempts_total', 'Attempts of jobs by how they ended', ['type', 'outcome']);
@@ -30,7 +30,7 @@ export function createJobMetrics(metrics: Metrics | undefined, db: Database, typ
     metrics.gauge(name, help, ['type'], async (gauge) => {
       gauge.reset();
       const { rows } = await read().catch(() => ({ rows: undefined }));
-      if (rows === undefined) return; // the database is away: better no value than a wrong one
+      if (rows === undefined) return; // the database is unavailable: no value is better than an outdated one
       for (const type of types) gauge.set({ type }, 0);
       for (const row of rows) gauge.set({ type: row.type }, pick(row));
     });

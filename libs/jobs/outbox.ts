@@ -20,11 +20,11 @@ interface NewMessage {
   readonly traceparent: string | null;
 }
 
-/** A job of this service to be written. */
+/** A job of this service to write. */
 interface NewJob extends DueRow {
   readonly payload: string;
   readonly delayMs: number;
-  /** Published by this process right after the commit. */
+  /** True when this process publishes the job right after the commit. */
   readonly now: boolean;
 }
 
@@ -33,11 +33,11 @@ interface Pending {
   readonly jobs: NewJob[];
   readonly outbox: NewMessage[];
   readonly messages: Message[];
-  /** The rows are being written: nothing more can be added. */
+  /** True when the rows are being written, so that nothing more can be added. */
   sealed: boolean;
-  /** An existing job became due earlier: the relay polls. */
+  /** True when the relay must poll, because it publishes some of the jobs. */
   wake: boolean;
-  /** Older events are waiting; the events of this transaction must not overtake them. */
+  /** True when older events are unpublished; the events of this transaction must not overtake them. */
   delayed: boolean;
   sending: Promise<void> | undefined;
 }
@@ -59,7 +59,10 @@ export class Outbox {
     this.#tuning = deps.tuning;
   }
 
-  /** @throws Error when the payload violates its schema, or when this service may not start the job. */
+  /**
+   * Adds a job to the transaction. @throws Error when the payload violates its schema, or when this service may not
+   * start the job.
+   */
   async enqueue(tx: Tx, declaration: Job, payload: unknown, options: EnqueueOptions): Promise<string> {
     const { type, startedBy } = declaration;
     const isOwn = type.startsWith(`${this.#service}.`);
@@ -123,12 +126,15 @@ export class Outbox {
     });
   }
 
-  /** The publication of a committed transaction; undefined when it published nothing. */
+  /** Returns the publication of a committed transaction; undefined when the transaction published nothing. */
   sendingOf(tx: Tx): Promise<void> | undefined {
     return this.#pending.get(tx)?.sending;
   }
 
-  /** No row means that a concurrent transaction inserted the job after the lookup: the next lookup finds it. */
+  /**
+   * Inserts a job with a key or finds the waiting one. The statement returns no row when a concurrent transaction has
+   * inserted the job; a repetition then finds it.
+   */
   async #insertKeyed(tx: Tx, job: NewJob, key: string): Promise<{ id: string; added: boolean; unsent: boolean }> {
     const { id, type, payload, delayMs, now, request_id: requestId, traceparent } = job;
     const values = { id, type, payload, delay: delayMs, sent: now, requestId, traceparent, key };
@@ -202,7 +208,8 @@ export class Outbox {
 }
 
 /**
- * Request id and trace of the caller, stored with the job. With tracing on, a span marks the time of the enqueueing.
+ * Returns request id and trace of the caller, which are stored with the job. With tracing, a span records the
+ * enqueueing.
  */
 function originOf(
   { requestId, traceparent }: Origin,

@@ -17,7 +17,7 @@ import { createUuid, isUuid, minUuidAt } from './uuid.ts';
 const policy: JobPolicy = { maxAttempts: 3, firstDelayMs: 1_000, maxDelayMs: 60_000, timeoutMs: 1_000, concurrency: 1 };
 
 describe('backoff (architecture#jobs)', () => {
-  it('doubles from the first delay to the longest and is drawn from the upper half', () => {
+  it('doubles the delay from the first to the maximum, with jitter in its upper half', () => {
     const bounds = [1, 2, 3, 7, 50].map((failures) => [
       backoffMs(policy, failures, () => 0),
       backoffMs(policy, failures, () => 1),
@@ -31,7 +31,7 @@ describe('backoff (architecture#jobs)', () => {
     ]);
   });
 
-  it('is a finite number of milliseconds within the policy for any count', () => {
+  it('returns a finite whole number of milliseconds within the policy for any number of failures', () => {
     const sizes = fc.tuple(fc.nat(), fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 1, max: 1_000_000 }));
     fc.assert(
       fc.property(sizes, ([failures, firstDelayMs, maxDelayMs]) => {
@@ -42,7 +42,7 @@ describe('backoff (architecture#jobs)', () => {
   });
 });
 
-describe('outcome of an attempt (architecture#jobs)', () => {
+describe('decideOutcome of a job attempt (architecture#jobs)', () => {
   const first = { attempt: 1, requeued: 0 };
 
   it('retries temporary errors, and makes the job dead after the last attempt', () => {
@@ -72,7 +72,7 @@ describe('outcome of an attempt (architecture#jobs)', () => {
     });
   });
 
-  it('does not count an attempt that came too early, and delays it by its own or a growing delay', () => {
+  it('does not count an attempt that threw RetryLater, and uses its delay or a growing one', () => {
     expect(decideOutcome(new RetryLater('not yet', { delayMs: 7 }), policy, { attempt: 3, requeued: 9 })).toMatchObject(
       {
         outcome: 'postponed',
@@ -85,7 +85,7 @@ describe('outcome of an attempt (architecture#jobs)', () => {
     expect(delayMs).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('releases the job of a stopping worker and keeps the error of the previous attempt', () => {
+  it('releases the job of a stopping worker and preserves the error of the previous attempt', () => {
     expect(decideOutcome(new WorkerStopping(), policy, { attempt: 3, requeued: 0 })).toEqual({
       outcome: 'given_back',
       dead: false,
@@ -95,11 +95,11 @@ describe('outcome of an attempt (architecture#jobs)', () => {
     });
   });
 
-  it('writes nothing for an attempt whose lease is lost', () => {
+  it('writes nothing for a job attempt whose lease is lost', () => {
     expect(decideOutcome(new LeaseLost(), policy, first).outcome).toBe('lost');
   });
 
-  it('supports unlimited attempts', () => {
+  it('retries indefinitely with unlimited attempts', () => {
     expect(maxAttempts({ ...policy, maxAttempts: Infinity })).toBe(2_147_483_647);
     expect(
       decideOutcome(new Error('x'), { ...policy, maxAttempts: Infinity }, { attempt: 1_000_000, requeued: 0 }).outcome,
@@ -120,13 +120,13 @@ describe('outcome of an attempt (architecture#jobs)', () => {
   });
 });
 
-describe('error text of a job (rules/transcripts#excluded-speech)', () => {
-  it('is the message of errors that were written for it', () => {
+describe('describeError of a failed job (rules/transcripts#excluded-speech)', () => {
+  it('returns the message of an error that is written for operators', () => {
     expect(describeError(appError('conflict', 'x', 'Step has moved on'))).toBe('Step has moved on');
     expect(describeError(new RetryLater('No session yet'))).toBe('No session yet');
   });
 
-  it('never includes the text of any other error', () => {
+  it('never includes the message of any other error', () => {
     let quoting: unknown;
     try {
       JSON.parse('spoken words');
@@ -147,7 +147,7 @@ describe('error text of a job (rules/transcripts#excluded-speech)', () => {
     expect(JSON.stringify(describeFault(disguised))).not.toContain('spoken');
   });
 
-  it('is at most 1000 well-formed characters without U+0000', () => {
+  it('returns at most 1000 well-formed characters without U+0000', () => {
     expect(describeError(new PermanentJobError('x'.repeat(2_000)))).toHaveLength(1_000);
     const odd = describeError(new PermanentJobError(`a\u0000b${'😀'.repeat(800)}\ud800`));
     expect(odd.isWellFormed()).toBe(true);
@@ -156,8 +156,8 @@ describe('error text of a job (rules/transcripts#excluded-speech)', () => {
   });
 });
 
-describe('ids of jobs', () => {
-  it('are UUIDs of version 7 whose order is the order of time', () => {
+describe('job ids', () => {
+  it('creates UUIDs of version 7 that sort by time', () => {
     const times = [0, 1, 1_700_000_000_000, 2 ** 47];
     const ids = times.map(minUuidAt);
     expect(ids.toSorted()).toEqual(ids);

@@ -1,29 +1,29 @@
-/** Rules of the job state machine after an attempt, without IO. */
+/** Rules for the state of a job after an attempt, as functions without IO. */
 import type { Job, JobPolicy } from '#libs/contract';
 import { describeError, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 
 /** Outcome of an attempt: the label `outcome` of the metrics. */
 export type Outcome = 'succeeded' | 'retried' | 'postponed' | 'dead' | 'given_back' | 'lost';
 
-/** What to write after an attempt that did not succeed. */
+/** What to write after an unsuccessful attempt. */
 export interface AttemptDecision {
   readonly outcome: Exclude<Outcome, 'succeeded'>;
   readonly dead: boolean;
   readonly delayMs: number;
-  /** null = keep the error of the previous attempt. */
+  /** Error to store; null preserves the error of the previous attempt. */
   readonly error: string | null;
-  /** False: the attempt does not count. */
+  /** Whether the attempt counts towards the maximum. */
   readonly counts: boolean;
 }
 
-/** Maximum attempts as a PostgreSQL integer. */
+/** Returns the maximum number of attempts as a PostgreSQL integer. */
 export function maxAttempts(policy: JobPolicy): number {
   return Number.isFinite(policy.maxAttempts) ? policy.maxAttempts : 2 ** 31 - 1;
 }
 
 /**
- * Delay before the next attempt, milliseconds: doubles with each failure up to the policy's maximum, with jitter over
- * its upper half so that jobs which failed together do not retry together.
+ * Returns the delay before the next attempt in milliseconds. It doubles with each failure up to the policy's maximum.
+ * Jitter over the upper half of the delay prevents jobs that failed together from being retried together.
  */
 export function backoffMs(policy: JobPolicy, failures: number, random: () => number = Math.random): number {
   const full = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
@@ -31,8 +31,8 @@ export function backoffMs(policy: JobPolicy, failures: number, random: () => num
 }
 
 /**
- * Maps the error of an attempt to its outcome. `attempt` counts from 1; `requeued` = how often the job was queued again
- * before.
+ * Returns what follows from the error of an attempt. `attempt` counts from 1; `requeued` is the number of times that
+ * the job was queued again before.
  */
 export function decideOutcome(
   error: unknown,
@@ -60,7 +60,7 @@ export interface PolicyColumns {
   readonly longestDelays: readonly number[];
 }
 
-/** Maximum attempts, first and longest delay per type, for the sweeper. */
+/** Returns maximum attempts, first delay and longest delay by type, for the sweeper. */
 export function policyColumns(declarations: readonly Job[]): PolicyColumns {
   return {
     types: declarations.map(({ type }) => type),

@@ -1,11 +1,11 @@
 /**
- * Queue of a restored database (architecture#jobs): pending jobs and outbox rows are published again under new message
- * ids; jobs that ran at the time of the backup are queued.
+ * Rebuilds the queue of a restored database (architecture#jobs). Pending jobs and outbox rows are published again under
+ * new message ids; jobs that were running when the backup started are queued.
  */
 import { sql, statement, t } from '#libs/sql';
 import type { Database } from '#libs/orm';
 
-/** The attempt that the backup interrupted does not count. */
+/** Queues pending and running jobs again. The attempt that the backup interrupted does not count. */
 export const requeueJobs = statement.one({
   name: 'jobs.requeue-restored',
   row: { count: t.bigint },
@@ -20,8 +20,8 @@ export const requeueJobs = statement.one({
 });
 
 /**
- * Jobs already sent to other services, under new message ids, since the broker drops known ids for two minutes. The
- * receiver recognizes a job by its own id.
+ * Publishes jobs for other services again. They get new message ids, because the broker drops known ids for two
+ * minutes; the receiver recognizes a job by the job's id.
  */
 export const resendRemoteJobs = statement.one({
   name: 'jobs.hand-over-again',
@@ -46,8 +46,8 @@ export const releaseOutbox = statement.one({
 });
 
 /**
- * Run it only while no process of the service runs. @returns numbers of jobs and of messages for other services that
- * will be published
+ * Publishes the restored jobs and outbox rows again. Call it only while no process of the service runs. @returns the
+ * numbers of jobs and of messages for other services that will be published
  */
 export async function rebuildQueue(db: Database): Promise<{ jobs: number; outbox: number }> {
   return db.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 /**
- * Publishes what transactions have written: rows of this process right after the commit, all others by polling (delayed
- * jobs, retries, rows of processes that died, everything after an outage).
+ * Publishes the jobs and messages that transactions have written. Rows of this process are published right after the
+ * commit. All others are found by polling: delayed jobs, retries, rows of ended processes, and everything after an
+ * outage.
  */
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -18,7 +19,7 @@ import {
 } from './statements.ts';
 import type { JobTuning } from './types.ts';
 
-/** One message for the broker, and the row that stores it until it is published. */
+/** A message for the broker, with a reference to the row that stores it until it is published. */
 export interface Message {
   readonly source:
     | { readonly table: 'jobs'; readonly id: string; readonly generation: number }
@@ -35,14 +36,14 @@ const batchSize = 500;
 const eventLock = '.events';
 
 /**
- * Message id of the n-th publication of a job: a duplicate within the broker's window is dropped, a retry has a new id.
- * Jobs from other services use the bare id of the job.
+ * Returns the message id of the n-th publication of a job. The broker drops a message with a known id; a retry has a
+ * new id. Jobs from other services use the job id as message id.
  */
 function messageIdOf(id: string, generation: number): string {
   return `${id}.${generation}`;
 }
 
-/** The message that starts a job of this service. It contains the id only; the row has everything else. */
+/** Returns the message that starts a job of this service. It contains only the id; all other data is in the row. */
 export function toJobMessage(row: DueRow): Message {
   return {
     source: { table: 'jobs', id: row.id, generation: row.generation },
@@ -97,7 +98,7 @@ export class Relay {
     });
   }
 
-  /** Whether rows committed now may be published immediately; otherwise polling finds them. */
+  /** Returns whether rows that are committed now can be published immediately. Otherwise polling finds them. */
   get ready(): boolean {
     return this.#bus.connected && !this.#stopped;
   }
@@ -108,8 +109,8 @@ export class Relay {
   }
 
   /**
-   * Publishes rows that were just committed. Never rejects: polling retries what fails.
-   * @param delayed older events are still waiting, so the events of this transaction queue delayed them
+   * Publishes rows that were just committed. Never rejects: rows that could not be published are found by polling.
+   * @param delayed older events are unpublished, so the events of this transaction must wait for polling
    */
   send(messages: readonly Message[], delayed: boolean): Promise<void> {
     const sending = this.#sendCommitted(messages, delayed).finally(() => this.#sending.delete(sending));
@@ -117,7 +118,7 @@ export class Relay {
     return sending;
   }
 
-  /** Polls for due rows now. */
+  /** Polls for due rows immediately. */
   wake(): void {
     this.#poller.wake();
   }
@@ -127,7 +128,7 @@ export class Relay {
     this.#poller.wakeIn(delayMs);
   }
 
-  /** Stops polling after one last pass, which is skipped when the broker is unavailable. */
+  /** Stops polling. One more pass is made if the broker is available. */
   async stop(): Promise<void> {
     this.#unhook?.();
     this.#stopped = true;
@@ -148,7 +149,7 @@ export class Relay {
     while (this.#bus.connected && (await this.#pass()));
   }
 
-  /** One pass. Returns true when more rows may be due. */
+  /** Publishes due rows once. Returns true when more rows may be due. */
   async #pass(): Promise<boolean> {
     const [jobs, outbox] = await Promise.all([
       claimDueJobs(this.#db, { limit: batchSize }),
@@ -163,8 +164,8 @@ export class Relay {
   }
 
   /**
-   * Publishes pending events in order, each after the acknowledgement of the one before. Returns false when the broker
-   * rejected one.
+   * Publishes pending events in order, each after the acknowledgement of the previous one. Returns false when an event
+   * was not acknowledged.
    */
   async #sendInOrder(events: readonly Message[]): Promise<boolean> {
     for (const [index, event] of events.entries()) {
@@ -192,8 +193,8 @@ export class Relay {
   }
 
   /**
-   * Returns false without an acknowledgement. The broker may have stored the message all the same; its message id
-   * prevents a duplicate.
+   * Publishes a message. Returns false without an acknowledgement; the broker may have stored the message anyway, and
+   * the message id then prevents a duplicate.
    */
   async #publish(message: Message): Promise<boolean> {
     try {
@@ -208,7 +209,10 @@ export class Relay {
     }
   }
 
-  /** Job rows stay; outbox rows are deleted. A row that cannot be deleted is published again, which is harmless. */
+  /**
+   * Deletes the outbox row of a published message; rows of jobs remain. A row that cannot be deleted is published
+   * again, which is harmless.
+   */
   async #forget(message: Message): Promise<void> {
     if (message.source.table === 'outbox') await this.#stored.add(message.source.id).catch(() => undefined);
   }

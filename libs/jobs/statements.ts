@@ -6,7 +6,7 @@ import type { JobState } from './types.ts';
 
 const after = (milliseconds: SqlPart): Sql => sql`now() + ${milliseconds} * interval '1 millisecond'`;
 
-/** Origin of a job or event. */
+/** Columns with the origin of a job or event. */
 const origin = { request_id: t.text.nullable, traceparent: t.text.nullable };
 
 /** Columns of new jobs. */
@@ -19,7 +19,7 @@ const newJobs = {
   traceparents: t.text.arrayWithNulls,
 };
 
-/** Columns of a claimed job that are passed on. */
+/** Columns of a claimed job that the worker needs. */
 const claimedRow = {
   id: t.uuid,
   type: t.text,
@@ -31,7 +31,7 @@ const claimedRow = {
 };
 export type ClaimedRow = RowOf<typeof claimedRow>;
 
-/** `sent`: this process publishes the jobs immediately. */
+/** Inserts jobs. `sent` is true for jobs that this process publishes immediately. */
 export const insertJobs = statement.none({
   name: 'jobs.insert',
   params: { ...newJobs, sent: t.boolean.array },
@@ -43,8 +43,8 @@ export const insertJobs = statement.none({
 });
 
 /**
- * Finds the waiting job with the key, or adds one; no row when a concurrent transaction was first. `sent`: this process
- * publishes the job immediately.
+ * Finds the waiting job with the key, or inserts one. Returns no row when a concurrent transaction inserted it first.
+ * `sent` is true when this process publishes the job immediately.
  */
 export const insertKeyedJob = statement.maybeOne({
   name: 'jobs.insert-keyed',
@@ -75,8 +75,8 @@ export const insertKeyedJob = statement.maybeOne({
 });
 
 /**
- * `take`: time for this process to publish the rows, 0 = the relay publishes them. `behind`: older events are still
- * waiting.
+ * Inserts outbox rows. `take` is the time that this process has to publish them; with 0 the relay publishes them. The
+ * column `behind` is true when older events are unpublished.
  */
 export const insertOutbox = statement.many({
   name: 'jobs.outbox-insert',
@@ -111,8 +111,9 @@ const outboxRow = {
 export type OutboxRow = RowOf<typeof outboxRow>;
 
 /**
- * Jobs are claimed in any order; events only by one process at a time (`lock`) and only while no older event is being
- * published, so that their order is preserved. `take`: time for this process to publish the rows.
+ * Claims outbox rows for publication; `take` is the time that this process has for it. Jobs are claimed in any order.
+ * To preserve their order, events are claimed by one process at a time (`lock`), and only while no older event is being
+ * published.
  */
 export const claimOutbox = statement.many({
   name: 'jobs.outbox-take',
@@ -131,7 +132,8 @@ export const claimOutbox = statement.many({
 });
 
 /**
- * Deletes published rows. Remote jobs are recorded for a while: until their first delivery only the broker has them.
+ * Deletes published rows. Jobs for other services are recorded for a while, because only the broker has them until
+ * their first delivery.
  */
 export const deleteOutbox = statement.none({
   name: 'jobs.outbox-delete',
@@ -156,7 +158,7 @@ export const deleteSentRemoteJobs = statement.one({
     select count(*)::integer as count from removed`,
 });
 
-/** Releases rows that were not published; they are due immediately. */
+/** Releases rows that could not be published, so that they are due immediately. */
 export const releaseOutbox = statement.none({
   name: 'jobs.outbox-release',
   params: { ids: t.bigint.array },
@@ -166,7 +168,7 @@ export const releaseOutbox = statement.none({
 const dueRow = { id: t.uuid, type: t.text, generation: t.integer, ...origin };
 export type DueRow = RowOf<typeof dueRow>;
 
-/** Due jobs that have not been published. */
+/** Claims due jobs that have not been published. */
 export const claimDueJobs = statement.many({
   name: 'jobs.take-due',
   params: { limit: t.integer },
@@ -179,7 +181,7 @@ export const claimDueJobs = statement.many({
     returning j.id, j.type, j.generation, j.request_id, j.traceparent`,
 });
 
-/** Makes waiting jobs due now whose payload contains `payload`. */
+/** Makes waiting jobs whose payload contains `payload` due now. */
 export const wakeJobs = statement.many({
   name: 'jobs.wake',
   params: { type: t.text, payload: t.json },
@@ -192,7 +194,7 @@ export const wakeJobs = statement.many({
     update jobs j set run_at = now() from waiting where j.id = waiting.id returning j.id`,
 });
 
-/** Marks jobs that the broker did not accept. */
+/** Marks jobs as unpublished that the broker did not accept. */
 export const markUnsent = statement.none({
   name: 'jobs.unsend',
   params: { ids: t.uuid.array, generations: t.integer.array },
@@ -202,7 +204,8 @@ export const markUnsent = statement.none({
 });
 
 /**
- * Stores another service's jobs on first delivery; `delays`: remaining delays, `askedAt`: creation times of their ids.
+ * Inserts jobs from another service on first delivery. `delays` are the remaining delays, `askedAt` the creation times
+ * in the job ids.
  */
 export const acceptJobs = statement.none({
   name: 'jobs.accept',
@@ -217,7 +220,7 @@ export const acceptJobs = statement.none({
     on conflict do nothing`,
 });
 
-/** Skips locked rows: claims never wait. */
+/** Claims queued jobs that are due. Skips locked rows, so that a claim never waits. */
 export const claimJobs = statement.many({
   name: 'jobs.claim',
   params: { ids: t.uuid.array, lease: t.double, worker: t.text },
@@ -231,8 +234,8 @@ export const claimJobs = statement.many({
 });
 
 /**
- * Explains an empty claim. `wait_ms`: time until a queued job is due or a running one's lease expires; negative = in
- * the past.
+ * Returns why a job could not be claimed. `wait_ms` is the time until a queued job is due or the lease of a running one
+ * expires; it is negative when that time is in the past.
  */
 export const readStatus = statement.maybeOne({
   name: 'jobs.status',
@@ -265,8 +268,8 @@ export const recordAttempts = (rows: Sql, error: Sql | Parameter, waits: Sql | P
   from ${rows}`;
 
 /**
- * Ends an attempt unsuccessfully; no row when the lease is lost. `attempts` is reset when the attempt does not count;
- * `maxAge` ends the job.
+ * Ends an attempt unsuccessfully. Returns no row when the lease is lost. With `counts` false the attempt is subtracted
+ * from `attempts`. A job older than `maxAge` becomes dead.
  */
 export const endAttempt = statement.maybeOne({
   name: 'jobs.end-attempt',
@@ -295,7 +298,7 @@ export const endAttempt = statement.maybeOne({
     returning j.state, j.error, j.attempts, j.lease`,
 });
 
-/** Renews the leases that this worker still has. */
+/** Renews the leases that this worker still holds. Returns the ids of their jobs. */
 export const renewLeases = statement.many({
   name: 'jobs.renew',
   params: { ids: t.uuid.array, leases: t.integer.array, duration: t.double },
@@ -316,7 +319,10 @@ export const writeProgress = statement.none({
     where id = ${id} and lease = ${lease} and state = 'running'`,
 });
 
-/** Ends expired leases of jobs of these types; `ids` restricts it to these jobs. */
+/**
+ * Ends expired leases of jobs of these types, optionally only of the jobs in `ids`. Each job is queued again or becomes
+ * dead.
+ */
 export const expireLeases = statement.many({
   name: 'jobs.expire',
   params: {
@@ -351,7 +357,7 @@ export const expireLeases = statement.many({
     returning j.id, j.type, j.state, j.payload, j.request_id, j.attempts, j.lease`,
 });
 
-/** Types with jobs that were published at least this long ago and have not started. */
+/** Returns the types with jobs that were published at least `age` milliseconds ago and have not started. */
 export const findOverdueTypes = statement.many({
   name: 'jobs.overdue-types',
   params: { age: t.double },
@@ -361,7 +367,7 @@ export const findOverdueTypes = statement.many({
     where state = 'queued' and sent_at < now() - ${age} * interval '1 millisecond' group by type`,
 });
 
-/** Queues the jobs for publication under a new message id. */
+/** Queues overdue jobs to be published again under a new message id. */
 export const requeueOverdue = statement.many({
   name: 'jobs.requeue-overdue',
   params: { type: t.text, age: t.double },
@@ -395,7 +401,7 @@ export const deleteFinished = statement.one({
 const countRow = { type: t.text, pending: t.bigint, running: t.bigint, dead: t.bigint, oldest_seconds: t.double };
 export type CountRow = RowOf<typeof countRow>;
 
-/** Queue lengths for the metrics. */
+/** Returns queue lengths for the metrics. */
 export const countJobs = statement.many({
   name: 'jobs.count',
   row: countRow,
@@ -408,7 +414,7 @@ export const countJobs = statement.many({
     from jobs where state in ('queued', 'running', 'dead') group by type`,
 });
 
-/** Age of the oldest outbox row in seconds. */
+/** Returns the age of the oldest outbox row in seconds. */
 export const readOutboxAge = statement.one({
   name: 'jobs.outbox-age',
   row: { seconds: t.double, rows: t.bigint },

@@ -1,6 +1,6 @@
 /**
- * Recovers jobs whose lease expired with its worker or whose message was lost. Every replica sweeps; the statements
- * skip rows that another one has locked.
+ * Recovers jobs whose worker died before its lease expired, and jobs whose message was lost. Every replica runs a
+ * sweeper; the statements skip rows that another sweeper has locked.
  */
 import { consumerOf, type Job } from '#libs/contract';
 import { parseJson } from '#libs/json';
@@ -15,9 +15,12 @@ import { deleteFinished, deleteSentRemoteJobs, expireLeases, findOverdueTypes, r
 import type { Jobs, JobTuning, OnDead } from './types.ts';
 import { minUuidAt } from './uuid.ts';
 
-/** A queued job is published again in spite of a backlog at the broker after this multiple of the usual limit. */
+/** If the broker has a backlog, a queued job is published again only after this multiple of the usual limit. */
 const timeout = 15;
-/** Less than the retention of finished jobs: a receiver recognizes a job that it has already run. */
+/**
+ * Time for which published jobs for other services are recorded. It is shorter than the retention of finished jobs, so
+ * that a receiver recognizes a job that it has already run.
+ */
 const keepHandedOverMs = 86_400_000;
 const expiredText = 'The worker stopped before the job was done (its lease expired)';
 
@@ -56,7 +59,7 @@ export class Sweeper {
   start(onDead: OnDead | undefined): void {
     this.#onDead = onDead;
     const schedule = (): void => {
-      // Jitter keeps replicas that started together apart.
+      // Jitter spreads the sweeps of replicas that started at the same time.
       const delayMs = this.#tuning.sweepMs * (0.75 + Math.random() / 2);
       this.#timer = setTimeout(() => void this.sweep().then(schedule), delayMs);
     };
@@ -70,14 +73,15 @@ export class Sweeper {
     clearTimeout(this.#timer);
   }
 
-  /** One sweep. Never rejects. */
+  /** Runs one sweep. Never rejects. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweepOnce().finally(() => (this.#sweeping = undefined));
     return this.#sweeping;
   }
 
   /**
-   * Recovers jobs with expired leases, all or the given ones: they are queued again, or dead after their last attempt.
+   * Recovers all jobs with expired leases, or those of `ids`. A job is queued again, or becomes dead after its last
+   * attempt.
    */
   async expire(ids: readonly string[] | null): Promise<void> {
     const onDead = this.#onDead;
@@ -115,7 +119,7 @@ export class Sweeper {
     }
   }
 
-  /** Recovery waits for this, so it takes only part of the interval between two sweeps. */
+  /** Deletes expired rows. The next recovery waits for it, so it uses only part of the interval between two sweeps. */
   async #removeOld(): Promise<void> {
     const { finishedRetentionMs: age, sweepMs } = this.#tuning;
     const { signal } = this.#stopping;
@@ -134,8 +138,8 @@ export class Sweeper {
   }
 
   /**
-   * A job was published and has not started: either the broker has a backlog, then it may wait, or its message was
-   * lost.
+   * Publishes jobs again that were published and have not started. If the broker has a backlog, a job may still be
+   * waiting there; otherwise its message was lost.
    */
   async #requeueOverdue(): Promise<void> {
     const limitMs = this.#tuning.queuedTooLongMs;

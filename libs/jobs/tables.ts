@@ -2,14 +2,14 @@ import type { BackfillWork } from '#libs/orm/migrations';
 import { redactText } from '#libs/redaction';
 
 /**
- * Tables of the job library in a service's schema. `jobs` is the source of truth for the service's own jobs; `outbox`
- * contains messages for other services (their jobs, events) until the broker has stored them.
+ * Tables of the job library in a service's schema. `jobs` is the source of truth for the jobs of the service. `outbox`
+ * contains events and jobs for other services until the broker has stored them.
  *
- * There are few indexes on purpose: a job changes its row three times. Ids are UUIDs of version 7, so their order is
- * the order of creation.
+ * There are few indexes on purpose, because each job updates its row three times. Ids are UUIDs of version 7, so they
+ * sort by creation time.
  */
 
-/** SQL that creates the tables; part of each service's first migration. */
+/** Returns the SQL that creates the tables, for the first migration of each service. */
 export function jobTables(schema: string): string {
   const busy =
     'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0';
@@ -67,9 +67,9 @@ export function jobTables(schema: string): string {
 }
 
 /**
- * SQL for storing the attempts of a job and finding jobs among millions (P2): a migration of each service. A successful
- * attempt is recorded in the job's own row, so it does not cost extra.
- * @param how `concurrently` where jobs may exist already: the migration is an online one
+ * Returns SQL for storing the attempts of a job and for finding jobs among millions (P2), for a migration of each
+ * service. A successful attempt is recorded in the row of the job, at no extra cost.
+ * @param how `concurrently` in an online migration, when jobs may exist already
  */
 export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): string[] {
   return [
@@ -86,7 +86,7 @@ export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): stri
     )`,
     `comment on table ${schema}.job_attempts is 'attempts that did not succeed'`,
     `comment on column ${schema}.job_attempts.waits is 'it found that what it needs is not there yet, and counts as none'`,
-    // The previous release always needs one of the two indexes.
+    // The previous release needs one of the two indexes at any time.
     `alter index ${schema}.jobs__state_type_id__index rename to jobs__state_type_id__former`,
     `create index ${how} jobs__state_type_id__index on ${schema}.jobs (state, type, id)`,
     `drop index ${how} ${schema}.jobs__state_type_id__former`,
@@ -98,8 +98,8 @@ export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): stri
 }
 
 /**
- * SQL for recording jobs that the broker received for other services: a migration of each service. Until its first
- * delivery only the broker has such a job, so a database restored to that time without the broker would lose it.
+ * Returns SQL for recording jobs that the broker has stored for other services, for a migration of each service. Until
+ * its first delivery only the broker has such a job, so restoring the database without the broker would lose it.
  */
 export function sentRemoteJobs(schema: string): string[] {
   return [
@@ -116,7 +116,10 @@ export function sentRemoteJobs(schema: string): string[] {
   ];
 }
 
-/** SQL for finding the newest jobs of a frequent error (P7): a migration of each service. `how` as in `jobAttempts`. */
+/**
+ * Returns SQL for finding the newest jobs of a frequent error (P7), for a migration of each service. `how` as in
+ * `jobAttempts`.
+ */
 export function failedJobs(schema: string, how: '' | 'concurrently' = ''): string[] {
   return [`create index ${how} jobs__id__failed__index on ${schema}.jobs (id) where error is not null`];
 }
@@ -124,8 +127,8 @@ export function failedJobs(schema: string, how: '' | 'concurrently' = ''): strin
 const batch = 1_000;
 
 /**
- * For a migration of each service. Errors are searched in the database, so redacting them only on reading would let a
- * search confirm a guess.
+ * Redacts stored errors, in a migration of each service. The database searches these errors, so with redaction only on
+ * reading, a search could confirm a guessed secret.
  */
 export async function redactStoredErrors(schema: string, query: Parameters<BackfillWork>[0]): Promise<void> {
   const read = `select id, error from ${schema}.jobs where error is not null and id > $1::uuid order by id limit ${batch}`;

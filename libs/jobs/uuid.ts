@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-/** A UUID of version 7 (RFC 9562): ids sort by their milliseconds. */
+/** Returns a UUID of version 7 (RFC 9562). Such ids sort by time in milliseconds. */
 export function createUuid(): string {
   return randomUUIDv7();
 }
 
-/** The smallest id of this time. */
+/** Returns the smallest id with this time. */
 export function minUuidAt(timeMs: number): string {
   const hex = timeMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
@@ -17,7 +17,7 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && pattern.test(value);
 }
 
-/** Time of a UUID of version 7, epoch milliseconds; the current time for other UUIDs. */
+/** Returns the time of a UUID of version 7 in epoch milliseconds; for other UUIDs the current time. */
 export function uuidTimeMs(id: string): number {
   return id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : Date.now();
 }

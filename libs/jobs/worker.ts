@@ -24,7 +24,7 @@ import type { Sweeper } from './sweeper.ts';
 import type { DeadJob, JobHandler, Jobs, JobTuning, OnDead } from './types.ts';
 import { uuidTimeMs } from './uuid.ts';
 
-/** Time for a handler to stop after its abort signal; after it the attempt ends without its result. */
+/** Time in which a handler must stop after its abort signal. After it the attempt ends without the handler's result. */
 const abortGraceMs = 2_000;
 const lockedDelayMs = 200;
 
@@ -55,7 +55,7 @@ export class Worker {
   readonly #deps: WorkerDependencies;
   readonly #leases: LeaseRenewer;
   readonly #running = new Slab<JobAttempt>();
-  /** Attempts that start during the shutdown release their job immediately. */
+  /** True when the grace time of the shutdown is over: attempts that start later release their job immediately. */
   #graceIsOver = false;
   readonly #consumers: RunningConsumer[] = [];
   #onDead: OnDead | undefined;
@@ -137,7 +137,7 @@ export class Worker {
     this.#leases.stop();
   }
 
-  /** Never rejects. */
+  /** Handles one delivered message. Never rejects. */
   async #onDelivery(type: string, delivery: Delivery): Promise<void> {
     const holding = this.#leases.hold(delivery);
     try {
@@ -165,7 +165,10 @@ export class Worker {
     }
   }
 
-  /** Stores the row of a job from another service, once. It is redundant while a job with the same key waits. */
+  /**
+   * Stores the row of a job from another service at its first delivery. No row is stored while a job with the same key
+   * is waiting.
+   */
   async #acceptForeign(type: string, { id, content }: DeliveredJob, delivery: Delivery): Promise<void> {
     if (content === undefined) return;
     await this.#accept.add({ id, type, ...content, ...readOrigin(delivery) });
@@ -222,7 +225,7 @@ export class Worker {
     }
     span?.end({ attributes: { 'job.outcome': outcome }, error: outcome === 'succeeded' ? undefined : outcome });
     this.#report(row, outcome, performance.now() - startedMs, failure, traceparent);
-    // The message of a lost job belongs to the new lease holder.
+    // After a lost lease, the message belongs to the new lease holder.
     if (outcome !== 'lost') holding.delivery.ack();
   }
 
@@ -248,7 +251,7 @@ export class Worker {
     }
   }
 
-  /** Writes the outcome of an attempt that did not succeed. */
+  /** Writes the outcome of an unsuccessful attempt. Returns the actual outcome. */
   async #end({ declaration }: Line, row: ClaimedRow, failure: unknown): Promise<Outcome> {
     const { policy } = declaration;
     const verdict = decideOutcome(failure, policy, { attempt: row.attempts, requeued: row.generation });
@@ -274,7 +277,7 @@ export class Worker {
     return verdict.outcome;
   }
 
-  /** Undefined when the lease is lost. */
+  /** Ends the attempt in the database. Returns undefined when the lease is lost. */
   async #write(
     row: ClaimedRow,
     values: Parameters<typeof endAttempt>[1],
@@ -303,8 +306,7 @@ export class Worker {
   }
 
   /**
-   * Retries a write while the database is unavailable, for the duration of the lease. @throws the error of the last
-   * attempt
+   * Repeats a write while the database is unavailable, for as long as a lease lasts. @throws the error of the last try
    */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
     const until = performance.now() + this.#deps.tuning.leaseMs;
@@ -335,7 +337,7 @@ export class Worker {
   }
 }
 
-/** The span of one attempt, in the trace that enqueued the job. */
+/** Starts the tracing span of one attempt, in the trace that enqueued the job. */
 function startAttempt({ id, type, attempts, traceparent }: ClaimedRow): Span | undefined {
   const attributes = {
     'messaging.system': 'nats',

@@ -1,7 +1,6 @@
 /**
  * Lossless JSON: numbers that a double cannot represent keep their text (rules/http#numbers-and-keys: integers above
- * 2^53 survive a round trip). The limits of every inbound document (nesting, U+0000, lone surrogates) are checked in
- * one place.
+ * 2^53 survive a round trip). The limits of inbound documents (nesting, U+0000, lone surrogates) are also checked here.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -11,13 +10,16 @@ export type JsonObject = Record<string, unknown>;
 
 /** Maximum nesting of inbound JSON; the outermost value is level 1 (rules/http#json-body-cap). */
 export const maxJsonDepth = 64;
-/** Digits of a number that PostgreSQL's jsonb can store in any case; longer numbers are rejected. */
+/** Maximum number of digits, which jsonb in PostgreSQL can always store; longer numbers are rejected. */
 const maxNumberLength = 1000;
-/** Maximum digits that all exponents of a document expand to: sixteen times what a conversation's `infos` allows. */
+/**
+ * Maximum number of digits that all numbers with exponents in a document have when written out: sixteen times what
+ * `infos` of a conversation allow.
+ */
 const maxExponentDigits = 16_777_216;
-/** With `u`, only lone surrogates match. */
+/** Matches U+0000 and lone surrogates; with the flag `u` a valid pair does not match. */
 const unstorable = /[\0\p{Surrogate}]/gu;
-/** Whether a text may contain a number that a double changes; inspects each character only a few times. */
+/** Matches a text that may contain a number that a double changes. Each character is inspected only a few times. */
 const maybeLossy = /(?<![0-9])[0-9]{16}|[0-9][.eE]/;
 const byteOrderMark = '\ufeff';
 const numberGrammar = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
@@ -30,14 +32,14 @@ const lossless = JSON as unknown as {
   isRawJSON(value: unknown): value is RawJson;
 };
 
-/** True for a number kept as text because a double would change it. */
+/** Returns true for a number that is stored as text because a double would change it. */
 export function isRawNumber(value: unknown): value is RawJson {
   return typeof value === 'object' && value !== null && lossless.isRawJSON(value);
 }
 
 /**
- * The document is only short because of its exponents: `1e1000` is six bytes here and a thousand when written out. For
- * callers that do not distinguish it, a SyntaxError.
+ * The document has too many digits once its exponents are written out: `1e1000` has six bytes, but a thousand digits.
+ * It extends SyntaxError for callers that do not handle it separately.
  */
 export class NumberExpansionError extends SyntaxError {
   constructor() {
@@ -62,14 +64,15 @@ export function parseJson(given: string): unknown {
 
 interface Marked {
   readonly text: string;
-  /** Prefix of each mark; random per text, so that no text can contain it. */
+  /** Random prefix of the marked strings, so that strings of the text cannot have the same prefix. */
   readonly sign: string;
   readonly count: number;
 }
 
 /**
- * Returns the text with every lossy number replaced by a marked string; undefined when it contains none. A reviver
- * takes thirty times as long as the parse: seconds for a body of small objects with one long number.
+ * Replaces every lossy number in the text by a marked string. Returns undefined when there is no lossy number. A
+ * reviver of `JSON.parse` would take thirty times as long as the parse, which is seconds for a body of small objects
+ * with one long number.
  */
 function markLossyNumbers(text: string): Marked | undefined {
   const sign = randomBytes(6).toString('hex');
@@ -99,11 +102,14 @@ const quote = 0x22;
 const backslash = 0x5c;
 const minus = 0x2d;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-/** Digits, `+`, `-`, `.`, `e`, `E`; false for NaN at the end of the text. */
+/**
+ * Returns whether a character can be part of a number: digits, `+`, `-`, `.`, `e`, `E`. False for NaN at the end of the
+ * text.
+ */
 const isNumberPart = (code: number): boolean =>
   isDigit(code) || code === 0x2b || code === minus || code === 0x2e || code === 0x65 || code === 0x45;
 
-/** Index of the closing quote; the length of the text when it is missing. */
+/** Returns the index of the closing quote, or the length of the text when it is missing. */
 function findStringEnd(text: string, start: number): number {
   let index = start + 1;
   for (let code = text.charCodeAt(index); code !== quote && index < text.length; code = text.charCodeAt(index)) {
@@ -113,15 +119,15 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * Short numbers are lossy only because of an exponent or trailing zeros. Invalid numbers are left for the parser to
- * reject.
+ * Returns whether a double would change the number. A short number is lossy only because of an exponent or trailing
+ * zeros. Invalid numbers return false, so that the parser rejects them.
  */
 function isLossy(token: string): boolean {
   if (token.length < 16 && !/[eE]|\.[^.]*0$/.test(token)) return false;
   return String(Number(token)) !== token && numberGrammar.test(token);
 }
 
-/** Numbers as keys are also left for the parser to reject. */
+/** Returns whether the number is used as a key. Such numbers are not replaced, so that the parser rejects them. */
 function isKey(text: string, after: number): boolean {
   let index = after;
   while (text[index] === ' ' || text[index] === '\n' || text[index] === '\r' || text[index] === '\t') index++;
@@ -150,7 +156,7 @@ export interface JsonProblem {
   kind: 'depth' | 'null_character' | 'lone_surrogate' | 'number_range';
 }
 
-/** Descriptions of problems in files written by people, appended to the path. */
+/** Texts that follow the path in messages about files written by people. */
 export const jsonProblemTexts: Readonly<Record<JsonProblem['kind'], string>> = {
   depth: 'is nested too deeply',
   null_character: 'holds the character U+0000',
@@ -158,14 +164,14 @@ export const jsonProblemTexts: Readonly<Record<JsonProblem['kind'], string>> = {
   number_range: 'is a number that cannot be stored',
 };
 
-/** The first limit that a parsed document violates, or undefined. Keys are checked like strings. */
+/** Returns the first violation of the limits in a parsed document, or undefined. Keys are checked like strings. */
 export function findJsonProblem(value: unknown): JsonProblem | undefined {
   return listJsonProblems(value, 1)[0];
 }
 
 /**
- * The first `max` violations of a parsed document, in document order; values deeper than `maxJsonDepth` are not
- * checked. With `only`, other kinds are ignored.
+ * Returns the first `max` violations in a parsed document, in document order. Values deeper than `maxJsonDepth` are not
+ * checked. With `only`, other kinds of violations are ignored.
  */
 export function listJsonProblems(root: unknown, max: number, only?: JsonProblem['kind']): JsonProblem[] {
   const problems: JsonProblem[] = [];
@@ -209,7 +215,7 @@ export function toStorableText(text: string): string {
   return text.replaceAll(unstorable, '');
 }
 
-/** True for a JSON object: not null, a list or a raw number. */
+/** Returns true for a JSON object; false for null, lists and raw numbers. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }

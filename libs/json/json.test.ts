@@ -24,7 +24,7 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
     expect(JSON.stringify(parseJson(`{"a":[${source}]}`))).toBe(`{"a":[${source}]}`);
   });
 
-  it('parses numbers that a double represents exactly as numbers', () => {
+  it('parses numbers that a double can represent exactly to JavaScript numbers', () => {
     expect(parseJson('[9007199254740991,0.1,-5,12]')).toEqual([9_007_199_254_740_991, 0.1, -5, 12]);
   });
 
@@ -34,7 +34,7 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  it('reads every document as JSON.parse does, apart from numbers', () => {
+  it('parses every document without large numbers like JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value);
@@ -43,7 +43,7 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
     );
   });
 
-  it('serialises every document with such numbers unchanged, whatever its strings contain', () => {
+  it('serialises every document with large or unusual numbers unchanged, regardless of its strings', () => {
     const numbers = fc
       .constantFrom('1.0', '1e5', '-12345678901234567890', '0.10', '1.5', '7', '123456789.1234567890')
       .map((text) => ({ text }));
@@ -128,11 +128,11 @@ describe('parseJson of numbers with a short notation and a long expansion (rules
     expect(() => parseJson(list(count, number))).toThrow(NumberExpansionError);
   });
 
-  it('reports them as unreadable text unless the caller requests the reason', () => {
+  it('throws a SyntaxError for numbers with a long expansion unless the caller requests the reason', () => {
     expect(() => parseJson(list(16_778, '1e1000'))).toThrow(SyntaxError);
   });
 
-  it('leaves texts unchanged', () => {
+  it('does not change texts that contain numbers', () => {
     const texts = [list(20_000, '1e1000'), '1.0'];
     expect(parseJson(JSON.stringify(texts))).toEqual(texts);
   });
@@ -141,17 +141,17 @@ describe('parseJson of numbers with a short notation and a long expansion (rules
 describe('findJsonProblem (rules/http#json-body-cap, rules/http#strings)', () => {
   const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
-  it('accepts 64 levels and rejects 65', () => {
+  it('accepts 64 levels of nesting and rejects 65', () => {
     expect(findJsonProblem(nested(maxJsonDepth))).toBeUndefined();
     expect(findJsonProblem(nested(maxJsonDepth + 1))?.kind).toBe('depth');
   });
 
-  it('reports the position of a null character in a value and in a key', () => {
+  it('reports the path of a null character in a value and in a key', () => {
     expect(findJsonProblem({ a: [{ b: 'x\u0000' }] })).toEqual({ path: ['a', 0, 'b'], kind: 'null_character' });
     expect(findJsonProblem({ 'a\u0000': 1 })).toEqual({ path: ['a\u0000'], kind: 'null_character' });
   });
 
-  it('reports the position of a lone surrogate and accepts a pair', () => {
+  it('reports the path of a lone surrogate, and accepts a surrogate pair', () => {
     expect(findJsonProblem({ a: '\ud800' })).toEqual({ path: ['a'], kind: 'lone_surrogate' });
     expect(findJsonProblem({ a: '\ud83d\ude00' })).toBeUndefined();
   });
@@ -170,7 +170,7 @@ describe('toStorableText', () => {
 });
 
 describe('listJsonProblems (D60)', () => {
-  it('stops at the requested number', () => {
+  it('stops at the requested number of problems', () => {
     const document = Array.from({ length: 100 }, () => '\u0000');
     expect(listJsonProblems(document, 50)).toHaveLength(50);
     expect(listJsonProblems(document, 100).at(-1)).toEqual({ path: [99], kind: 'null_character' });
@@ -178,7 +178,7 @@ describe('listJsonProblems (D60)', () => {
 });
 
 describe('isJsonObject', () => {
-  it('is true for objects only', () => {
+  it('returns true for objects only', () => {
     expect([{}, [], null, 1, 'a', parseJson('12345678901234567890')].map(isJsonObject)).toEqual([
       true,
       false,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JsonScanner } from './index.ts';
 
-/** Structural characters with their positions and the depth after them. */
+/** Returns the structural characters of a text with their positions and the depth after each. */
 function scan(
   text: string,
   maxDepth: number,
@@ -23,7 +23,7 @@ function scan(
 }
 
 describe('JsonScanner', () => {
-  it('finds characters outside of strings, up to the requested depth', () => {
+  it('finds brackets and separators outside of strings, up to the requested depth', () => {
     const text = '[{"a,]":"\\"}"},[1]]';
     expect(
       scan(text, 9)
@@ -45,7 +45,7 @@ describe('JsonScanner', () => {
     ]);
   });
 
-  it('finds the same in any chunks of the bytes', () => {
+  it('returns the same result for any chunks of the input', () => {
     const text = fc.jsonValue().map((value) => JSON.stringify(value));
     fc.assert(
       fc.property(

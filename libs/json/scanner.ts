@@ -1,7 +1,7 @@
 /**
- * Finds where a JSON text of any size can be split, in constant memory: tracks strings and nesting across chunks.
- * `JSON.parse` validates the parts. Custom code because the available streaming parsers are several times slower and
- * are not meant for untrusted input.
+ * Finds positions where a JSON text of any size can be split, in constant memory. It tracks strings and nesting across
+ * chunks; `JSON.parse` validates the pieces. Available streaming parsers are several times slower and are not designed
+ * for untrusted input.
  */
 
 /** Structural bytes of JSON. */
@@ -17,7 +17,7 @@ export const jsonByte = {
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonByte;
 const backslash = 0x5c;
 
-/** True for whitespace between JSON tokens. */
+/** Returns true for whitespace between JSON tokens. */
 export const isJsonWhitespace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
@@ -33,8 +33,9 @@ export class JsonScanner {
   }
 
   /**
-   * Index of the next comma, colon, bracket or brace at or after `from` that is outside strings and at most at
-   * `maxDepth`; the chunk's length when there is none. Continue after the match: every byte is read once.
+   * Returns the index of the next comma, colon, bracket or brace at or after `from` that is outside strings and at
+   * depth `maxDepth` or less. Returns the length of the chunk if there is none. Continue after the match, so that every
+   * byte is read once.
    */
   find(chunk: Uint8Array, from: number, maxDepth: number): number {
     let index = from;
@@ -57,7 +58,7 @@ export class JsonScanner {
     return index;
   }
 
-  /** Moves to the end of the string or chunk; strings make up most of many texts. */
+  /** Returns the index of the end of the string or chunk. A fast loop, because many texts consist mostly of strings. */
   #skipString(chunk: Uint8Array, from: number): number {
     let index = from;
     while (index < chunk.length) {

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.closeAllConnections());
 
-/** Body, `Connection` and whether the connection was used before. */
+/** Returns the body, the `Connection` header, and whether the connection was used before. */
 function get(path: string, through: Agent | false = agent): Promise<[string, string | undefined, boolean]> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', path, agent: through }, (answer) => {
@@ -37,7 +37,7 @@ function get(path: string, through: Agent | false = agent): Promise<[string, str
 }
 
 describe('prepareDrain (rules/operations#availability)', () => {
-  it('serves requests of old and new connections during the window, and closes each after its response', async () => {
+  it('serves requests on existing and new connections during the drain window, and closes each connection after the response', async () => {
     await expect(get('/quick')).resolves.toEqual(['quick', 'keep-alive', false]);
     const drained = drain({ windowMs: 500, deadlineMs: 1_000 });
     await expect(get('/quick')).resolves.toEqual(['quick', 'close', true]);
@@ -46,7 +46,7 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await expect(get('/quick', false)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('finishes a running request and closes its connection after the response', async () => {
+  it('completes a running request and then closes its connection', async () => {
     const slow = get('/slow');
     while (finish.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const drained = drain({ windowMs: 0, deadlineMs: 60_000 });
@@ -55,7 +55,7 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await drained;
   });
 
-  it('closes an unused connection', async () => {
+  it('closes a connection without a request', async () => {
     const accepted = once(server, 'connection');
     const socket = connect(port, '127.0.0.1');
     const closed = once(socket, 'close');
@@ -64,7 +64,7 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await expect(closed).resolves.toEqual([false]);
   });
 
-  it('aborts requests that are still running at the deadline', async () => {
+  it('aborts requests that are still running at the drain deadline', async () => {
     const slow = get('/slow', false);
     slow.catch(() => undefined);
     while (finish.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -92,7 +92,7 @@ const others = Object.values(networkInterfaces())
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
 describe('listen', () => {
-  it('listens on the loopback address only, or on all addresses with ::', async () => {
+  it('listens on the loopback address with 127.0.0.1, and on all addresses with ::', async () => {
     const closed = await listen(make(), { host: '127.0.0.1', port: 0, portName: 'PORT' });
     const open = await listen(make(), { host: '::', port: 0, portName: 'PORT' });
     await expect(answers(`127.0.0.1:${closed}`)).resolves.toBe(true);
@@ -103,7 +103,7 @@ describe('listen', () => {
     }
   });
 
-  it('names the invalid setting or host in the error', async () => {
+  it('reports a port in use or an unknown host by the name of its setting', async () => {
     const port = await listen(make(), { host: '127.0.0.1', port: 0, portName: 'PORT' });
     await expect(listen(make(), { host: '127.0.0.1', port, portName: 'METRICS_PORT' })).rejects.toThrow(
       `METRICS_PORT ${port} is in use`,
@@ -121,7 +121,7 @@ describe('reachableAddress', () => {
     ['127.0.0.1', '127.0.0.1:8080'],
     ['::1', '[::1]:8080'],
     ['192.0.2.7', '192.0.2.7:8080'],
-  ])('returns for host %s the address %s', (host, address) => {
+  ])('maps the listening host %s to the reachable address %s', (host, address) => {
     expect(reachableAddress(host, 8080)).toBe(address);
   });
 });

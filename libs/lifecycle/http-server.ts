@@ -5,21 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Slab } from '#libs/concurrency';
 
 export interface DrainOptions {
-  /** Time in which requests are still accepted, until load balancers have noticed the shutdown. */
+  /** Time in which the server still accepts requests, so that load balancers can notice the shutdown. */
   readonly windowMs: number;
-  /** After the window, requests still running are aborted at this deadline. */
+  /** Time after the window until running requests are aborted. */
   readonly deadlineMs: number;
 }
 
 /** Interval between checks for idle connections while draining. */
 const idleSweepMs = 50;
-/** Time after the window in which the first byte of a connection may arrive. */
+/** Time after the window in which an unused connection may send its first byte. */
 const silentMs = 250;
 
 /**
- * Prepares a graceful shutdown; call it before the server listens. The returned function runs it: during the window
- * every response closes its connection; then the server accepts no connections, finishes running requests and closes
- * idle connections, including those that clients opened in advance and never used.
+ * Prepares a graceful shutdown; call it before the server listens. The returned function runs the shutdown. During the
+ * window every response closes its connection. After it the server accepts no connections, finishes running requests
+ * and closes idle connections, including those that clients opened in advance and never used.
  */
 export function prepareDrain(server: Server): (options: DrainOptions) => Promise<void> {
   const running = new Slab<ServerResponse>();
@@ -44,7 +44,7 @@ export function prepareDrain(server: Server): (options: DrainOptions) => Promise
       const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
       // A connection can become idle later, when its last response is sent.
       const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
-      // Node does not count them as idle.
+      // Node does not count connections without a request as idle.
       const unused = setTimeout(() => {
         for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
       }, silentMs);
@@ -64,8 +64,8 @@ function closeAfter(response: ServerResponse): void {
 }
 
 /**
- * Listens and resolves with the actual port (0 = any free one). `::` means all addresses, on a machine without IPv6
- * too.
+ * Starts listening and resolves with the actual port (0 = any free one). `::` means all addresses, also on a machine
+ * without IPv6.
  * @throws Error that names the setting of the port, or the host, when listening fails
  */
 export function listen(server: Server, options: { host: string; port: number; portName: string }): Promise<number> {
@@ -79,7 +79,7 @@ export function listen(server: Server, options: { host: string; port: number; po
   });
 }
 
-/** `host:port` by which this machine reaches a server that listens on `host`. */
+/** Returns `host:port` with which this machine reaches a server that listens on `host`. */
 export function reachableAddress(host: string, port: number | string): string {
   const name = host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host;
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;

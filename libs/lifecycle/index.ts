@@ -16,7 +16,8 @@ export interface Service {
 
 export interface RunOptions {
   /**
-   * Heap growth in percent that triggers a full collection. By default V8 lets a busy heap grow to four times its size.
+   * Heap growth in percent after which a full collection runs. Without it V8 lets a busy heap grow to four times its
+   * size.
    */
   readonly heapGrowingPercent?: number;
 }
@@ -25,9 +26,9 @@ export interface RunOptions {
 const stopDeadlineMs = 25_000;
 
 /**
- * Runs a service as the only task of this process. SIGTERM, SIGINT and a closed IPC channel of the parent stop it. Exit
- * status: 0 after a clean stop; 1 after a configuration error (printed as text), a failed start, an uncaught error or
- * an exceeded deadline.
+ * Runs a service as the only task of this process. SIGTERM, SIGINT and a closed IPC channel of the parent stop it. The
+ * exit status is 0 after a clean stop. It is 1 after a configuration error (printed as text), a failed start, an
+ * uncaught error or an exceeded deadline.
  */
 export async function runService(
   name: string,
@@ -82,16 +83,19 @@ function exitWith(name: string, status: number, message: string, error?: unknown
   process.exit(status);
 }
 
-/** Writes synchronously to standard error: the logger may not exist yet, or may not be flushed any more. */
+/**
+ * Writes a report synchronously to standard error, because the logger may not exist yet or may no longer be flushed.
+ */
 function report(name: string, message: string, error?: unknown): void {
   const cause = error === undefined ? '' : `: ${inspect(error)}`;
   process.stderr.write(`${name}: ${message}${cause}\n`);
 }
 
 /**
- * Disables pretenuring: V8 would allocate objects in the old generation when many of their kind live for a while, which
- * in the gateway are soon most objects of a request (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
- * The compile cache is flushed first, because its entries are valid for the flags at the time of writing.
+ * Disables pretenuring, with which V8 allocates objects in the old generation when many objects of their type live for
+ * a while. In the gateway this would soon affect most objects of a request
+ * (docs/performance-notes.md#shared-compile-cache-and-heap-flags). The compile cache is flushed first, because its
+ * entries are valid only for the flags at the time of writing.
  */
 function setHeapFlags(heapGrowingPercent: number | undefined): void {
   flushCompileCache();

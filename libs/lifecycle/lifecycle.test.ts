@@ -16,7 +16,7 @@ interface Run {
   said(text: string): Promise<void>;
 }
 
-/** Runs a process of its own whose service is made by `source`, an expression. */
+/** Runs a process with a service that the JavaScript expression `source` creates. */
 function run(name: string, source: string, options: { ipc?: boolean } = {}): Run {
   const file = join(folder, `${name}.mjs`);
   writeFileSync(
@@ -64,7 +64,7 @@ describe('runService', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('drains and ends with status 0 on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('drains the service and exits with status 0 on %s', async (signal) => {
     const item = run(`on-${signal.toLowerCase()}`, service);
     await item.said('started');
     item.child.kill(signal);
@@ -72,7 +72,7 @@ describe('runService', () => {
     expect(item.output()).toContain('drained');
   });
 
-  it('drains once, whatever number of signals it receives', async () => {
+  it('drains the service once, regardless of the number of signals', async () => {
     const slow = service.replace(
       "console.log('drained');",
       "console.log('drained'); await new Promise((resolve) => setTimeout(resolve, 200));",
@@ -86,18 +86,18 @@ describe('runService', () => {
     expect(item.output().match(/drained/g)).toHaveLength(1);
   });
 
-  it('stops when the parent process of its channel ends', async () => {
+  it('stops the service when the parent process ends', async () => {
     const item = run('orphan', service, { ipc: true });
     await item.said('started');
     const exit = new Promise((resolve) => {
-      item.child.once('exit', resolve); // 'close' is not told after a disconnect
+      item.child.once('exit', resolve); // 'close' is not emitted after a disconnect
     });
     item.child.disconnect();
     await item.said('drained');
     await expect(exit).resolves.toBe(0);
   });
 
-  it('prints a configuration error as text and ends with status 1', async () => {
+  it('prints a configuration error as text and exits with status 1', async () => {
     const config = pathToFileURL(join(import.meta.dirname, '..', 'config', 'index.ts')).href;
     const item = run(
       'misconfigured',
@@ -109,13 +109,13 @@ describe('runService', () => {
     expect(item.output()).toBe('misconfigured: The configuration is not usable:\n  - PORT is missing\n');
   });
 
-  it('ends with status 1 when the start fails', async () => {
+  it('exits with status 1 when the start fails', async () => {
     const item = run('broken', `{ async start() { throw new Error('no database'); }, async stop() {} }`);
     await expect(item.end).resolves.toBe(1);
     expect(item.output()).toContain('broken: could not start: Error: no database');
   });
 
-  it('drains and ends with status 1 after an uncaught error', async () => {
+  it('drains the service and exits with status 1 after an uncaught error', async () => {
     const item = run(
       'faulty',
       service.replace("console.log('started')", "setTimeout(() => { throw new Error('a fault'); }, 10)"),

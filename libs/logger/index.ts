@@ -12,8 +12,8 @@ import type * as PinoPretty from 'pino-pretty';
 export type Logger = pino.Logger;
 
 /**
- * Logger of one service with LOG_LEVEL `level`. Secrets are replaced by `[redacted]` and long values truncated, down to
- * the third nesting level. A line over 16 KiB keeps only its top-level texts and numbers.
+ * Creates the logger of a service with LOG_LEVEL `level`. Secrets become `[redacted]` and long values are truncated,
+ * down to the third nesting level. A line over 16 KiB keeps only its top-level texts and numbers.
  */
 export function createLogger(options: {
   service: string;
@@ -26,7 +26,7 @@ export function createLogger(options: {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: boundFields },
     serializers: {
-      // Bindings of child loggers pass through serializers only.
+      // Fields of child loggers are passed to serializers only, not to `formatters.log`.
       ...secretSerializers,
       err: (error: Error) => boundFields(pino.stdSerializers.err(error)),
     },
@@ -39,7 +39,7 @@ export function createLogger(options: {
   return pino(settings, options.destination === undefined ? getStandardOutput() : boundLines(options.destination));
 }
 
-/** Redacts message texts; an error without a text is logged with its message. */
+/** Redacts message texts. For an error without a text, the message of the error is used. */
 function boundArguments<Arguments extends unknown[]>(given: Arguments): Arguments {
   const [first, text] = given;
   const args = first instanceof Error && text === undefined ? [first, first.message] : given;
@@ -60,13 +60,16 @@ function boundLines(destination: pino.DestinationStream): pino.DestinationStream
   return { write: (line) => destination.write(boundLine(line)) };
 }
 
-/** Buffer size and flush interval: one system call per line would cost as much as a small request. */
+/** Buffer size. Lines are buffered because one system call per line would cost as much as a small request. */
 const bufferedBytes = 8192;
 const bufferedMs = 100;
 const warnLevel = 40;
 let standardOutput: pino.DestinationStream | undefined;
 
-/** Standard output of the process; flushed immediately from `warn` on, and at exit. */
+/**
+ * Returns the standard output of the process as a destination. It is flushed at exit and immediately for `warn` and
+ * higher levels.
+ */
 function getStandardOutput(): pino.DestinationStream {
   if (standardOutput !== undefined) return standardOutput;
   const output = pino.destination({ dest: 1, sync: true, minLength: bufferedBytes, periodicFlush: bufferedMs });
@@ -86,7 +89,7 @@ function getStandardOutput(): pino.DestinationStream {
   return standardOutput;
 }
 
-/** Characters that pino-pretty does not escape and that could hide or reorder text; shown as code points. */
+/** Characters that could hide or reorder text and that pino-pretty does not escape; they are written as code points. */
 const hidden = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
@@ -102,7 +105,7 @@ export function createReadableLines(options: { colors: boolean }): (line: string
     ignore: 'pid,service,version',
     messageFormat: '{service}: {msg}',
   });
-  // Within JSON such a character is part of a string, so its escape needs a second backslash.
+  // In a JSON line such a character is inside a string, so its escape needs a second backslash.
   return (line) =>
     print(line.replace(hidden, (found) => `\\\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)) ?? `${line}\n`;
 }

@@ -17,7 +17,7 @@ function capture(level?: string): { logger: ReturnType<typeof createLogger>; lin
 }
 
 describe('createLogger (rules/operations#logs)', () => {
-  it('writes one JSON object per line with service, release, level and time (rules/operations#releases)', () => {
+  it('logs one JSON object per line with service, release, level and time (rules/operations#releases)', () => {
     const { logger, lines } = capture();
     logger.info({ requestId: 'r-1' }, 'done');
     expect(lines()).toEqual([
@@ -33,7 +33,7 @@ describe('createLogger (rules/operations#logs)', () => {
     ]);
   });
 
-  it('omits lines below the level', () => {
+  it('omits log lines below the configured level', () => {
     const { logger, lines } = capture('warn');
     logger.info('quiet');
     logger.warn('loud');
@@ -45,7 +45,7 @@ describe('createLogger (rules/operations#logs)', () => {
     ['in headers', { headers: { authorization: 'Bearer s3cret', cookie: 's3cret' } }],
     ['deeper', { request: { headers: { authorization: 's3cret' } } }],
     ['in settings', { config: { API_TOKEN: 's3cret', DATABASE_URL: 'postgresql://u:s3cret@h/d' } }],
-  ])('redacts credentials %s', (_where, fields) => {
+  ])('redacts logged credentials %s', (_where, fields) => {
     const { logger, lines } = capture();
     logger.info(fields, 'credentials');
     const text = JSON.stringify(lines());
@@ -53,7 +53,7 @@ describe('createLogger (rules/operations#logs)', () => {
     expect(text).toContain('[redacted]');
   });
 
-  it('redacts secrets in texts and errors, and keeps token counts', () => {
+  it('redacts secrets in logged texts and errors, and does not redact token counts', () => {
     const { logger, lines } = capture();
     const address = 'https://api.telegram.org/bot4242:s3cret/sendMessage';
     logger.info({ clientSecret: 's3cret', pin: 53, tokens: 512, address }, `calling ${address}`);
@@ -73,7 +73,7 @@ describe('createLogger (rules/operations#logs)', () => {
     ]);
   });
 
-  it('truncates long values (D60)', () => {
+  it('truncates long logged values (D60)', () => {
     const { logger, lines } = capture();
     const path = '/x'.repeat(8_000);
     logger.info(
@@ -91,7 +91,7 @@ describe('createLogger (rules/operations#logs)', () => {
     expect([failed?.err.message.length, failed?.err.stack.length]).toEqual([1_000, 8_000]);
   });
 
-  it('writes no line over 16 KiB', () => {
+  it('writes no log line over 16 KiB', () => {
     const { logger, lines } = capture();
     const deep = { a: { b: { c: { d: 'x'.repeat(100_000) } } } };
     logger.warn({ deep, requestId: 'r-1' }, 'm'.repeat(100_000));
@@ -111,13 +111,13 @@ const line = (fields: object): string =>
   JSON.stringify({ level: 'info', time: '2026-01-01T00:00:00.000Z', service: 'media', ...fields });
 
 describe('createReadableLines', () => {
-  it('prints time, level, service and text, then the fields', () => {
+  it('prints time, level, service and message, followed by the fields', () => {
     expect(print(line({ pid: 7, status: 200, msg: 'request' }))).toMatch(
       /^\[\d\d:\d\d:\d\d\.000\] INFO: media: request \{"status":200\}\n$/,
     );
   });
 
-  it('prints the stack of an error on separate lines', () => {
+  it('prints each stack frame of an error on a separate line', () => {
     const err = { type: 'Error', message: 'broken', stack: 'Error: broken\n    at here' };
     expect(print(line({ err, msg: 'failed' }))).toMatch(/Error: broken\n +at here/);
   });

@@ -8,22 +8,28 @@ import { isSecretField, redacted, redactText } from '#libs/redaction';
 
 type Fields = Record<string, unknown>;
 
-/** Bindings of child loggers pass only through pino's serializers, which handle one field by its key. */
+/**
+ * Serializers for secret fields of child loggers: pino passes these fields only through serializers, one field at a
+ * time by its key.
+ */
 export const secretSerializers: Readonly<Record<string, () => string>> = Object.fromEntries(
   ['authorization', 'cookie', 'password', 'token', 'secret', 'apiKey', 'api_key'].map((key) => [key, () => redacted]),
 );
 
 /** Maximum nesting level; the fields of the line are level 1. */
 const maxLevel = 3;
-/** Maximum characters of a text and entries of a list or object, since logged values may come from requests (D60). */
+/**
+ * Maximum number of characters of a text. Like the limits below it is needed because logged values may be copied from
+ * requests (D60).
+ */
 const maxTextLength = 1_000;
 const maxStackLength = 8_000;
 const maxEntries = 50;
 
-/** A text without secrets, truncated when long. */
+/** Returns a text without secrets, truncated when it is too long. */
 export const boundText = (text: string, maxLength = maxTextLength): string => redactText(truncateText(text, maxLength));
 
-/** The fields with secrets replaced and long values truncated; the same object when nothing changes. */
+/** Replaces secrets in the fields and truncates long values. Returns the same object when nothing changes. */
 export function boundFields(fields: Fields): Fields {
   return needsBounds(fields, 1) ? bound(fields, 1) : fields;
 }
@@ -49,7 +55,7 @@ function bound(fields: Fields, level: number): Fields {
   return (Array.isArray(fields) ? bounded.map(([, value]) => value) : Object.fromEntries(bounded)) as Fields;
 }
 
-/** Field names are defined in code, so the cache is small. */
+/** Field names without a secret. They are defined in code, so the cache is small. */
 const plainNames = new Set<string>();
 const maxNames = 2_000;
 
@@ -60,7 +66,10 @@ function isSecret(key: string, value: unknown): boolean {
   return false;
 }
 
-/** Errors keep their prototype for pino's serializer, whose output passes through here again. */
+/**
+ * Returns whether the fields of a value must be checked. Errors are not, so that they keep their prototype for pino's
+ * serializer; its output is checked later.
+ */
 function isNested(value: unknown, level: number): value is Fields {
   return typeof value === 'object' && value !== null && level < maxLevel && !(value instanceof Error);
 }

@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol over HTTP (rules/mcp), in the revision of 2026, and those of 2025 for clients that start
- * with `initialize`. Stateless: each request gets its own server.
+ * The Model Context Protocol over HTTP (rules/mcp): the revision of 2026, and those of 2025 for clients that start with
+ * `initialize`. Stateless: each request gets a new server object.
  */
 import type { ProtocolError, Server } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonObject } from '#libs/json';
@@ -23,14 +23,14 @@ export interface McpResult {
   readonly isError: boolean;
 }
 
-/** Tools available to the caller. */
+/** Tools that the caller can use. */
 export interface McpTools {
   list(): readonly McpTool[];
-  /** Never throws. */
+  /** Calls a tool. Never throws. */
   call(name: string, args: Readonly<Record<string, unknown>>): Promise<McpResult>;
 }
 
-/** Response format: JSON, or a stream with one event. */
+/** Response formats: JSON, or an event stream with one event. */
 export const mcpFormats = { json: 'application/json', events: 'text/event-stream' } as const;
 export type McpFormat = keyof typeof mcpFormats;
 
@@ -38,18 +38,18 @@ interface McpRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON-RPC message. */
   readonly message: unknown;
-  /** Accepted format; undefined if the client accepts neither. */
+  /** Format that the client accepts; undefined if it accepts neither. */
   readonly format: McpFormat | undefined;
 }
 
 interface McpResponse {
   readonly status: number;
   readonly contentType: string;
-  /** Absent for notifications and client responses. */
+  /** Body of the response; absent for notifications and client responses. */
   readonly body: Buffer | undefined;
 }
 
-/** The library requires a URL; it is not used. */
+/** URL that the library requires and does not use. */
 const address = 'http://localhost/mcp';
 
 const notAcceptable = {
@@ -80,7 +80,7 @@ export function createMcp(server: { readonly name: string; readonly version: str
         keepAliveMs: 0,
       },
     );
-    // The library requires both; the format is chosen below.
+    // The library requires that clients accept both formats; the actual format is chosen below.
     const accept = Object.values(mcpFormats).join(', ');
     const request = new Request(address, { method: 'POST', headers: { ...headers, accept }, body: '{}' });
     const response = await handler.fetch(request, { parsedBody: message });
@@ -90,7 +90,7 @@ export function createMcp(server: { readonly name: string; readonly version: str
   };
 }
 
-/** Errors by status are JSON for all clients; they do not read event streams. */
+/** Errors with an HTTP error status are JSON for all clients, because clients do not read event streams then. */
 function write(status: number, message: unknown, format: McpFormat): McpResponse {
   const text = JSON.stringify(message);
   const isStream = format === 'events' && status === 200;
@@ -114,7 +114,7 @@ function serveTools(server: Server, tools: McpTools, Refused: typeof ProtocolErr
   return server;
 }
 
-/** Normalizes numbers, so that `1.0` is an integer; null parameters count as absent. */
+/** Normalizes a message: `1.0` becomes an integer, and null parameters count as absent. */
 function readMessage(received: unknown): unknown {
   const message: unknown = JSON.parse(JSON.stringify(received));
   if (!isJsonObject(message)) return message;
@@ -125,12 +125,14 @@ function readMessage(received: unknown): unknown {
     : message;
 }
 
-/** Whether the message is a client's response. We send no requests, so it is ignored. */
+/**
+ * Returns whether the message is a response from a client. The server sends no requests, so such a message is ignored.
+ */
 function isResponse(message: unknown): boolean {
   return isJsonObject(message) && message['method'] === undefined && ('result' in message || 'error' in message);
 }
 
-/** Error response for parameters that are not an object; undefined for other messages. */
+/** Returns an error response if the parameters are not an object; undefined for other messages. */
 function rejectParams(message: unknown): JsonObject | undefined {
   if (
     !isJsonObject(message) ||
@@ -146,14 +148,14 @@ function rejectParams(message: unknown): JsonObject | undefined {
   };
 }
 
-/** The single message of the library's response, JSON or an event stream. */
+/** Reads the single message of the library's response, which is JSON or an event stream. */
 function readResponse(text: string, contentType: string | null): unknown {
   if (contentType?.startsWith('text/event-stream') !== true) return JSON.parse(text);
   const lines = text.split('\n').filter((line) => line.startsWith('data:'));
   return JSON.parse(lines.at(-1)?.slice('data:'.length) ?? 'null');
 }
 
-/** Rewrites the library's parameter errors, which it reports as server errors or as JSON in the message. */
+/** Converts the library's parameter errors, which are server errors or JSON in the message, to readable messages. */
 function explainParams(response: unknown): unknown {
   if (!isJsonObject(response) || !isJsonObject(response['error'])) return response;
   const { code, message } = response['error'];

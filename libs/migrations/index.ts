@@ -1,4 +1,4 @@
-/** Runs the migrations of all services; the schema of each is named like it (architecture#data). */
+/** Runs the migrations of all services. The schema of a service has the service's name (architecture#data). */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,16 +9,16 @@ import { listMigrations, migrationsFolder, replacedMigrations, withReplacements 
 
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
-/** @returns the names of the migrations that ran, service by service. */
+/** Runs the migrations. @returns the names of the migrations that ran, by service. */
 export async function migrateServices(
   options: RunOptions & {
-    /** Addresses by which the services connect, by service. */
+    /** Database addresses with which the services connect, by service. */
     readonly serviceUrls?: Readonly<Record<string, string | undefined>>;
-    /** Address by which the audit log is verified and shortened. */
+    /** Database address for verification and retention of the audit log. */
     readonly auditUrl?: string | undefined;
     /**
-     * Names of the migrations to run, by schema, and no other schema is made: to what a backup was made of. Default:
-     * all there are.
+     * Names of the migrations to run, by schema; other schemas are not created. A restore uses it to create the schemas
+     * of the backup. Default: all migrations.
      */
     readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
   },
@@ -53,7 +53,7 @@ export async function migrateServices(
   return done;
 }
 
-/** @throws Error when the file has no class of its name */
+/** Loads the class of a migration. @throws Error when the file does not export a class with the migration's name */
 export async function loadMigration(service: string, name: string): Promise<MigrationClass> {
   const file = join(migrationsFolder(service), `${name}.ts`);
   const { [name]: migration } = (await import(pathToFileURL(file).href)) as Record<string, MigrationClass | undefined>;
@@ -63,17 +63,17 @@ export async function loadMigration(service: string, name: string): Promise<Migr
 
 const auditVariable = 'DATABASE_URL_AUDIT';
 
-/** Address of the audit log's verification and retention; an empty variable counts as absent. */
+/** Returns the database address for verification and retention of the audit log. An empty variable counts as absent. */
 export function readAuditUrl(env: Readonly<Record<string, string | undefined>>): string | undefined {
   return env[auditVariable] || undefined;
 }
 
-/** Variable with the address by which a service connects, e.g. `DATABASE_URL_MEDIA`. */
+/** Returns the name of the variable with the database address of a service, e.g. `DATABASE_URL_MEDIA`. */
 function variableOf(service: string): string {
   return `DATABASE_URL_${service.toUpperCase()}`;
 }
 
-/** Addresses of the services by service, from `DATABASE_URL_<SERVICE>`; an empty variable counts as absent. */
+/** Returns the database addresses of the services from `DATABASE_URL_<SERVICE>`. An empty variable counts as absent. */
 export function readServiceUrls(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   return Object.fromEntries(
     readdirSync(servicesDir).map((service) => [service, env[variableOf(service)] || undefined]),

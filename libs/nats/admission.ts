@@ -1,6 +1,7 @@
 /**
- * Checks callers on both sides of a call (docs/adr/signed-actors.md): a process rejects calls that its contract does
- * not grant it, and a responder rejects unverified callers. The broker restricts which services can publish at all.
+ * Checks the caller of a call at both ends (docs/adr/signed-actors.md): a process does not send calls that the contract
+ * does not allow it, and a responder rejects unverified callers. In addition the broker restricts which services can
+ * publish to a subject.
  */
 import type { Msg } from '@nats-io/transport-node';
 import { type ActorCodec, AssertionRejected, rejectionReasons } from '#libs/actor';
@@ -9,13 +10,16 @@ import { AppError } from '#libs/errors';
 import { inboxRoot } from './connect.ts';
 
 /**
- * Why a request was rejected; a label of metrics. `no_actor` and `wrong_kind`: the operation requires another kind of
- * caller; `not_a_call`: see `isCall`; `bad_ticket`: an invalid ticket over internal HTTP.
+ * Reasons why a request was rejected; a label of metrics. `no_actor` and `wrong_kind`: the operation requires an actor,
+ * or another kind of actor. `not_a_call`: see `isCall`. `bad_ticket`: an invalid ticket over internal HTTP.
  */
 export const refusals = [...rejectionReasons, 'no_actor', 'wrong_kind', 'not_a_call', 'bad_ticket'] as const;
 export type CallRefusal = (typeof refusals)[number];
 
-/** Whether the rejection may be caused by a wrong clock of this process: another replica may accept the request. */
+/**
+ * Returns whether the reason for the rejection may be a wrong clock of this process, so that another replica may accept
+ * the request.
+ */
 export const isClockSkew = (refusal: CallRefusal): boolean => refusal === 'early' || refusal === 'expired';
 
 /**
@@ -31,7 +35,7 @@ export class CallRejected extends AppError {
   }
 }
 
-/** For processes that neither act for actors nor serve calls. */
+/** Codec for processes that neither act for actors nor serve calls. */
 export const noActors: ActorCodec = {
   encode: () => {
     throw new Error('this process cannot vouch for an actor');
@@ -43,7 +47,9 @@ export const noActors: ActorCodec = {
 
 const kindOf = (actor: Actor | undefined): CallerKind => actor?.kind ?? 'none';
 
-/** @throws Error when the contract does not grant the call to `caller`: a programming error */
+/**
+ * Checks a call before it is sent. @throws Error when the contract does not allow it to `caller`: a programming error
+ */
 export function checkCall({ subject, callers }: Rpc, caller: string, actor: Actor | undefined): void {
   const kinds = Object.hasOwn(callers, caller) ? callers[caller] : undefined;
   if (kinds?.includes(kindOf(actor)) !== true)
@@ -52,12 +58,12 @@ export function checkCall({ subject, callers }: Rpc, caller: string, actor: Acto
     );
 }
 
-/** All caller kinds that the operation accepts. */
+/** Returns all kinds of actors that the operation accepts. */
 export function listKinds({ callers }: Rpc): ReadonlySet<CallerKind> {
   return new Set(Object.values(callers).flat());
 }
 
-/** The actor of the `Actor` header. @throws CallRejected */
+/** Verifies the `Actor` header and returns the actor. @throws CallRejected */
 export function authenticateCall(
   actors: ActorCodec,
   kinds: ReadonlySet<CallerKind>,
@@ -78,9 +84,9 @@ function readAssertion(actors: ActorCodec, text: string): Actor {
 }
 
 /**
- * Whether a message is a call sent to `subject`. The broker delivers stream messages and its own replies to any subject
- * that a requester names as reply subject, without a permission check; such messages have another subject or no reply
- * subject in an inbox.
+ * Returns whether a message is a call sent to `subject`. The broker delivers stream messages and its own replies to any
+ * subject that a requester states as reply subject, without checking permissions. Such messages have another subject,
+ * or a reply subject outside the inboxes.
  */
 export function isCall(message: Msg, subject: string): boolean {
   return message.subject === subject && message.reply?.startsWith(inboxRoot) === true;

@@ -46,7 +46,7 @@ export const requiredPayloadBytes = 8 * 1024 * 1024;
  * a deployment, or while an interest propagates between brokers of a cluster, a subscriber appears within moments.
  */
 const noResponderDelaysMs = [50, 150, 300];
-/** Headers and subject count against the broker's message limit. */
+/** Size reserved for headers and subject, which count against the broker's message limit. */
 const headerRoomBytes = 16 * 1024;
 /** Maximum size of a streamed reply that `call` collects. */
 const maxCollectedBytes = 64 * 1024 * 1024;
@@ -55,7 +55,7 @@ const maxCollectedBytes = 64 * 1024 * 1024;
 export async function connectBus(settings: BusSettings): Promise<Bus> {
   const bus = new NatsBus(await openConnection(settings), settings);
   const expected = settings.minPayloadBytes ?? 0;
-  // Read before the connection is closed, which discards the server info.
+  // Closing the connection discards the server info, so the limit is read first.
   const { maxPayload } = bus;
   if (maxPayload < expected) {
     await bus.close();
@@ -159,7 +159,7 @@ class NatsBus implements Bus {
       if (bytes.length > this.maxPayload - headerRoomBytes) {
         return finish(undefined, new AppError({ code: 'payload_too_large', message: 'The request is too large' }));
       }
-      // A served context creates its signal on access; its deadline is enforced here anyway.
+      // A served context creates its signal on access. Its deadline is enforced here, so the signal is not needed.
       const signal = context instanceof ServedContext ? undefined : context.signal;
       if (signal?.aborted === true) return finish(undefined, cancelled());
       let pending: PendingCall | undefined;
@@ -211,7 +211,7 @@ class NatsBus implements Bus {
       options,
     );
     this.#responders.add(responder);
-    // The broker has processed the subscriptions when it answers the flush.
+    // When the broker answers the flush, it has processed the subscriptions.
     return this.#publisher.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
   }
 
@@ -346,7 +346,7 @@ class NatsBus implements Bus {
     if (this.#up && !this.#connection.isClosed()) await this.#publisher.flush().catch(() => undefined);
   }
 
-  /** Watches the connection state. Never rejects. */
+  /** Watches the state of the connection. Never rejects. */
   async #watch(onUp: () => void, credentials: Credentials): Promise<void> {
     let [isRefused, lostAtMs] = [false, 0];
     for await (const status of this.#connection.status()) {
@@ -368,7 +368,7 @@ class NatsBus implements Bus {
       } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
         this.#access.onViolation(status.error);
       } else if (status.type === 'error' && isRefusal(status.error)) {
-        // Reconnection continues with credentials read again for each attempt; logged once.
+        // The client continues to reconnect and reads the credentials again for each attempt. The error is logged once.
         const cause = credentials.explain(status.error);
         if (!isRefused)
           this.#logger.error(
@@ -390,7 +390,10 @@ class NatsBus implements Bus {
     }
   }
 
-  /** A message for a removed listener: notifies senders of chunks and readers of a broken stream. */
+  /**
+   * Handles a message for a removed listener: cancels the sender of a stream chunk, and fails the reader of a broken
+   * stream.
+   */
   #onStray(message: Msg): void {
     const replyTo = message.reply;
     if (replyTo === undefined || !replyTo.startsWith(inboxRoot)) return;

@@ -10,29 +10,29 @@ export interface ConnectionSettings {
    * (docs/guides/tls.md#nats).
    */
   readonly url: string;
-  /** Connection name in the monitoring of the server. */
+  /** Name of the connection in the monitoring of the NATS server. */
   readonly name: string;
   readonly user?: string | undefined;
   readonly pass?: string | undefined;
   readonly logger: Logger;
-  /** Time limit of the initial connection, default 30 000. */
+  /** Time limit for the initial connection in milliseconds, default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
 }
 
 const firstDelayMs = 50;
 const maxDelayMs = 1_000;
 /**
- * Ping interval. A server that stops responding is detected after three of them; with the reconnection this takes less
- * than five seconds (rules/operations#promises).
+ * Interval of pings. A server that stops responding is detected after three pings; including the reconnection this
+ * takes less than five seconds (rules/operations#promises).
  */
 const pingIntervalMs = 1_200;
-/** Connection timeout per server; then the next one of the list is tried. */
+/** Time limit for connecting to one server; then the next server of the list is tried. */
 const connectTimeoutMs = 3_000;
 const defaultPort = 4222;
 
 export interface OpenConnection {
   readonly connection: NatsConnection;
-  /** Resets the reconnection backoff. */
+  /** Call it when the connection is up; it resets the reconnection backoff. */
   readonly onUp: () => void;
   readonly credentials: Credentials;
 }
@@ -72,7 +72,8 @@ export async function openConnection(settings: ConnectionSettings): Promise<Open
 }
 
 /**
- * The message of the client, with the system error code where it is missing, e.g. `connection refused (ECONNREFUSED)`.
+ * Returns the error message of the client, with the system error code if the message lacks it, e.g. `connection refused
+ * (ECONNREFUSED)`.
  */
 function describeReason(error: unknown): string {
   const causes: Error[] = [];
@@ -83,18 +84,18 @@ function describeReason(error: unknown): string {
   return code === undefined || text.includes(code) ? text : `${text} (${code})`;
 }
 
-/** Restores servers that the client dropped because they were unreachable at first. */
+/** Adds servers again that the client dropped because they were unreachable at first. */
 function keepServers(connection: NatsConnection, url: string): void {
   const known = connection.getServers().map(({ listen }) => listen);
   const named = splitUrls(url).map(({ hostname, port }) => `${hostname}:${port || defaultPort}`);
   const lost = named.filter((server) => !known.includes(server));
-  // Keeps resolved addresses of the client.
+  // Known servers keep the addresses that the client has resolved.
   if (lost.length > 0) connection.setServers([...known, ...lost]);
 }
 
 /**
- * The server with the oldest attempt. This avoids the server that was just lost, which may accept connections without
- * answering.
+ * Returns the server with the oldest connection attempt. This avoids the server that was just lost, which may accept
+ * connections without responding.
  */
 function chooseServer(servers: readonly Server[]): Server | null {
   return servers.toSorted((left, right) => left.lastConnect - right.lastConnect)[0] ?? null;
@@ -106,7 +107,10 @@ function buildOptions(
   credentials: Credentials,
 ): NodeConnectionOptions {
   let reported = '';
-  /** Called before each connection. An unusable file keeps the previous credentials and is logged once. */
+  /**
+   * Reads the credentials before each connection. If a file is unusable, the previous credentials are used and the
+   * error is logged once.
+   */
   const refresh = (): void => {
     try {
       credentials.refresh();
@@ -137,8 +141,8 @@ function buildOptions(
 }
 
 /**
- * Prefix of the reply subjects of a connection. The user of a service may subscribe to its own prefix only
- * (docs/adr/service-accounts.md).
+ * Returns the prefix of a connection's reply subjects. The NATS user of a service may subscribe only to the prefix of
+ * that service (docs/adr/service-accounts.md).
  */
 export function inboxPrefixOf(name: string): string {
   return `${inboxRoot}${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
@@ -155,7 +159,7 @@ function splitUrls(text: string): URL[] {
     .map((part) => new URL(part.includes('://') ? part : `nats://${part}`));
 }
 
-/** Hosts and ports of NATS_URL without credentials, for messages and logs. */
+/** Returns hosts and ports of NATS_URL without credentials, for messages and logs. */
 export function describeServers(text: string): string {
   return splitUrls(text)
     .map(({ hostname, port }) => `${hostname}:${port || defaultPort}`)

@@ -6,7 +6,7 @@ import { compileSchema } from '#libs/schema';
 import type { Bus } from './types.ts';
 import type { RunningConsumer } from './consumer.ts';
 
-/** Events are delivered at least once; an event whose handler throws is redelivered. */
+/** Consumes an event. Each event is delivered at least once; when the handler throws, it is redelivered. */
 export function consumeEvent<E extends Event>(
   deps: { readonly bus: Bus; readonly logger: Logger },
   consumer: DurableConsumer,
@@ -32,7 +32,7 @@ export function consumeEvent<E extends Event>(
   });
 }
 
-/** Undefined, which no schema accepts, for malformed JSON. */
+/** Parses JSON. Returns undefined for malformed JSON, which every schema rejects. */
 function parse(data: Uint8Array): unknown {
   try {
     return parseJson(Buffer.from(data).toString('utf8'));

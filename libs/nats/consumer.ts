@@ -12,36 +12,36 @@ import type { Prefixes, StreamName } from './streams.ts';
 
 export interface ConsumerOptions {
   readonly stream: StreamName;
-  /** Shared by all replicas. */
+  /** Name of the consumer, which all replicas share. */
   readonly durable: string;
   /** Subject or wildcard of the stream, without prefix. */
   readonly filter: string;
-  /** Messages handled concurrently by this process. */
+  /** Maximum number of messages that this process handles concurrently. */
   readonly concurrency: number;
-  /** Without acknowledgement or `working()` the message is redelivered after this time. Default 30 000. */
+  /** Time after which a message without an acknowledgement or `working()` is redelivered. Default 30 000. */
   readonly ackWaitMs?: number | undefined;
 }
 
-/** One delivery of a message. Exactly one of ack, nak and term settles it; later calls are ignored. */
+/** One delivery of a message. The first call of `ack`, `nak` or `term` settles it; later calls are ignored. */
 export interface Delivery {
-  /** Without prefix. */
+  /** Subject without the subject prefix. */
   readonly subject: string;
   readonly data: Uint8Array;
-  /** 1 for the first. */
+  /** Number of the delivery, 1 for the first. */
   readonly attempt: number;
   readonly streamSequence: number;
   header(name: string): string | undefined;
   ack(): void;
-  /** Redelivers after `delayMs`. */
+  /** Lets the broker redeliver the message after `delayMs`. */
   nak(delayMs?: number): void;
   /** Restarts the ack wait. */
   working(): void;
-  /** Never redelivers. */
+  /** Prevents any redelivery of the message. */
   term(reason: string): void;
 }
 
 export interface RunningConsumer {
-  /** Stops receiving messages. Resolves when the ones in progress are settled. */
+  /** Stops receiving messages. Resolves when all messages in progress are settled. */
   stop(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export class Consumer {
     this.#pull();
   }
 
-  /** After a reconnection, pending pull requests are void. */
+  /** Requests messages again, because a reconnection invalidates pending pull requests. */
   resume(): void {
     if (this.#stopping) return;
     this.#requested = 0;
@@ -96,8 +96,8 @@ export class Consumer {
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
-    // Unsubscribes first, so that the broker sends no more messages to this process; undelivered ones are redelivered
-    // elsewhere.
+    // Unsubscribes first, so that the broker sends no more messages to this process. Undelivered messages are
+    // redelivered to other replicas.
     if (this.#subscription !== undefined) await drainSubscription(this.#subscription);
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
@@ -114,7 +114,10 @@ export class Consumer {
     });
   }
 
-  /** Requests messages for free slots, in batches: immediately when idle, otherwise when half of the slots are free. */
+  /**
+   * Requests messages for free slots in batches: immediately when no message is in progress, otherwise when half of the
+   * slots are free.
+   */
   #pull(): void {
     if (this.#stopping || this.#repairing) return;
     const free = this.#options.concurrency - this.#inFlight - this.#requested;
@@ -150,7 +153,7 @@ export class Consumer {
     this.#pull();
   }
 
-  /** Never rejects. */
+  /** Handles one message. Never rejects. */
   async #work(delivery: DeliveredMessage): Promise<void> {
     try {
       if (this.#stopping) delivery.nak();
@@ -165,7 +168,7 @@ export class Consumer {
     }
   }
 
-  /** Once a second: repeats a pull request that the broker no longer knows. */
+  /** Runs once a second and repeats a pull request that the broker no longer has. */
   #check(): void {
     if (this.#requested > 0 && performance.now() - this.#lastMessageAtMs > silenceLimitMs) {
       this.#requested = 0;
@@ -175,7 +178,7 @@ export class Consumer {
     }
   }
 
-  /** Ensures that the consumer exists, then requests messages. Never rejects. */
+  /** Creates the consumer if it is missing, then requests messages. Never rejects. */
   async #repair(): Promise<void> {
     if (this.#repairing || this.#stopping) return;
     this.#repairing = true;
@@ -237,7 +240,7 @@ class DeliveredMessage implements Delivery {
     this.#settle(`+TERM ${reason}`);
   }
 
-  /** An acknowledgement that cannot be sent is lost; handlers must tolerate redelivery anyway. */
+  /** Publishes an acknowledgement. If it cannot be sent, it is lost; handlers must tolerate redelivery anyway. */
   #settle(text: string): void {
     if (this.#settled) return;
     this.#settled = true;

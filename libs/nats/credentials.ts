@@ -1,6 +1,6 @@
 /**
- * Credentials other than user and password: a credentials file (JWT), an nkey seed, or a client certificate. The
- * address names the files; they are read again before each connection, so that they can be rotated
+ * Credentials other than user and password: a credentials file (JWT), an nkey seed or a client certificate. Parameters
+ * of the address name the files. The files are read again before each connection, so that they can be rotated
  * (docs/guides/tls.md).
  */
 import { readFileSync } from 'node:fs';
@@ -22,9 +22,9 @@ type Auth = ReturnType<Authenticator>;
 /** Description of the credentials. */
 interface Identity {
   readonly user?: string | undefined;
-  /** Seconds since 1970. */
+  /** Expiry in seconds since 1970. */
   readonly expiresAt?: number | undefined;
-  /** Length of the JWT. */
+  /** Length of the JWT in bytes. */
   readonly bytes?: number;
 }
 
@@ -34,14 +34,17 @@ interface TlsTexts {
   ca?: string;
 }
 
-/** Of a JWT with the other fields of CONNECT; servers limit the message to 4096 bytes by default. */
+/**
+ * Maximum length of a JWT that fits with the other fields of CONNECT; by default servers limit the message to 4096
+ * bytes.
+ */
 const usualControlLine = 3_600;
 const fileSettings = Object.keys(natsFileParameters) as FileSetting[];
 
 export class Credentials {
   /**
-   * For the client, which reads certificates from here at each connection; undefined = no TLS unless the server
-   * requires it.
+   * TLS files; the client reads them from this object for each connection. Undefined: no TLS unless the server requires
+   * it.
    */
   readonly tls: TlsTexts | undefined;
   readonly #files: Readonly<Partial<Record<FileSetting, string>>>;
@@ -60,7 +63,7 @@ export class Credentials {
     if (urls.some(({ protocol }) => protocol === 'tls:') || cert !== undefined || ca !== undefined) this.tls = {};
   }
 
-  /** Client options, with the file contents that `refresh` read last. */
+  /** Returns client options with the file contents that `refresh` read last. */
   get options(): Pick<NodeConnectionOptions, 'authenticator' | 'token' | 'tls'> {
     const { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed } = this.#files;
     const login = this.#login;
@@ -77,14 +80,15 @@ export class Credentials {
     };
   }
 
-  /** Name of the user in messages, where the credentials contain one. */
+  /** Returns the user name for messages, if the credentials contain one. */
   get user(): string | undefined {
     return this.#login?.pass === '' ? undefined : (this.#login?.user ?? this.#identity.user);
   }
 
   /**
-   * Reads the files. A missing or malformed file keeps all previous contents, since a rotation may be in progress.
-   * @throws Error with the setting, the file and the reason, never with its content
+   * Reads the files. If a file is missing or malformed, all previous contents remain in use, because a rotation may be
+   * in progress.
+   * @throws Error with the setting, the file and the reason, never with the content of the file
    */
   refresh(): void {
     const { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed, NATS_TLS_CERT_FILE: cert } = this.#files;
@@ -105,13 +109,13 @@ export class Credentials {
     if (this.tls !== undefined) Object.assign(this.tls, tls);
   }
 
-  /** Why a server may have rejected the credentials; empty when unknown. */
+  /** Returns why a server may have rejected the credentials; an empty text when unknown. */
   explain(error: unknown): string {
     const { expiresAt, bytes = 0 } = this.#identity;
     const { NATS_CREDS_FILE: creds, NATS_TLS_CERT_FILE: cert } = this.#files;
     if (expiresAt !== undefined && expiresAt * 1000 <= Date.now())
       return `the credentials in NATS_CREDS_FILE ${creds} expired at ${new Date(expiresAt * 1000).toISOString()}`;
-    // A server that closes the connection without a reply looks like a timeout to the client.
+    // When a server closes the connection without a reply, the client reports a timeout.
     if (!(error instanceof errors.TimeoutError)) return '';
     if (bytes > usualControlLine)
       return `the credentials in NATS_CREDS_FILE ${creds} have ${bytes} bytes, more than servers take (max_control_line, by default 4096)`;
@@ -123,7 +127,7 @@ export class Credentials {
   #readCreds(): { authenticate: Authenticator; identity: Identity } {
     const text = this.#read('NATS_CREDS_FILE');
     return this.#check(['NATS_CREDS_FILE'], 'is not a credentials file as `nsc generate creds` writes it', () => {
-      // The client requires a trailing line feed and rejects CRLF.
+      // The client rejects CRLF and requires a trailing line feed.
       const authenticate = credsAuthenticator(new TextEncoder().encode(`${text.replaceAll('\r\n', '\n').trimEnd()}\n`));
       const { jwt } = authenticate('nonce') as { jwt: string };
       const claims = parseJson(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'));
@@ -166,7 +170,7 @@ export class Credentials {
 
 const decode = (text = ''): string => decodeURIComponent(text);
 
-/** Parameters of any of the server addresses. */
+/** Returns the files named in the parameters of the server addresses. */
 function findFiles(urls: readonly URL[]): Partial<Record<FileSetting, string>> {
   const files: Partial<Record<FileSetting, string>> = {};
   for (const [name, value] of urls.flatMap(({ searchParams }) => [...searchParams])) {

@@ -1,6 +1,6 @@
 /**
- * Durable publishing through the bus's own inbox: a lost connection ends the wait immediately, and a message allocates
- * nothing but one header block.
+ * Durable publishing with replies to the inbox of the bus. A lost connection ends the wait immediately, and a message
+ * allocates only one header block.
  */
 import type { Msg } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
@@ -10,14 +10,14 @@ import type { ConnectionParts } from './publisher.ts';
 import { connectionLost, decodeText, encodeHeaders, isNoResponders } from './wire.ts';
 
 export interface PublishDurableOptions {
-  /** `Nats-Msg-Id`: the broker drops duplicates within two minutes. */
+  /** `Nats-Msg-Id`: the broker drops messages with the same id within two minutes. */
   readonly msgId: string;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Acknowledgement timeout, default 5 000. */
+  /** Time limit for the acknowledgement in milliseconds, default 5 000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Reply of the broker: stored (or a duplicate), or no stream has the subject. */
+/** Reply of the broker: the message is stored, is a duplicate, or matches no stream. */
 export type PublishResult = { readonly kind: 'stored'; readonly duplicate: boolean } | { readonly kind: 'no-stream' };
 
 class PendingStore implements InboxListener {
@@ -71,7 +71,7 @@ class PendingStore implements InboxListener {
   }
 }
 
-/** The stream is full; it accepts messages again when some are consumed. */
+/** Error code for a full stream. The stream accepts messages again after some are consumed. */
 const maxBytesExceeded = 10077;
 
 function isFull(answer: unknown): boolean {
@@ -79,7 +79,10 @@ function isFull(answer: unknown): boolean {
   return isJsonObject(error) && error['err_code'] === maxBytesExceeded;
 }
 
-/** Publishes on a full subject and waits for the acknowledgement. @throws AppError unavailable */
+/**
+ * Publishes on a complete subject, including the prefix, and waits for the acknowledgement. @throws AppError
+ * unavailable
+ */
 export function publishAndConfirm(
   parties: Pick<ConnectionParts, 'inbox' | 'publisher'>,
   subject: string,

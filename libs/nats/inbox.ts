@@ -1,6 +1,6 @@
 /**
- * The single inbox of a connection for replies of calls and control messages of streams, distinguished by the last
- * token of the subject. One subscription, one table and one coarse timer serve all calls in flight.
+ * The single inbox of a connection, for replies to calls and for control messages of streams. The last token of the
+ * subject identifies the listener. One subscription, one table and one coarse timer serve all calls in flight.
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
@@ -13,9 +13,9 @@ export interface InboxListener {
   /** Epoch milliseconds; Infinity = never. */
   readonly expiresAtMs: number;
   onMessage(message: Msg): void;
-  /** Called once, after the listener was removed. */
+  /** Called once when the listener has expired, after its removal. */
   onExpired(): void;
-  /** The connection broke or closes; called once, after the listener was removed. */
+  /** Called once when the connection breaks or closes, after the listener was removed. */
   onBroken(error: AppError): void;
 }
 
@@ -24,7 +24,7 @@ interface Entry {
   listener: InboxListener;
 }
 
-/** Precision of deadlines, milliseconds. */
+/** Interval of the expiry check, i.e. the precision of deadlines, in milliseconds. */
 const sweepIntervalMs = 25;
 
 export class Inbox {
@@ -48,7 +48,7 @@ export class Inbox {
     return this.#entries.size;
   }
 
-  /** Registers a listener. Returns its token, which ends with its index in the slab. */
+  /** Registers a listener. Returns its token, which ends with the index of the listener in the slab. */
   add(listener: InboxListener): string {
     const secret = randomToken();
     const token = secret + String(this.#entries.nextIndex);
@@ -57,13 +57,13 @@ export class Inbox {
     return token;
   }
 
-  /** Assigns a token to another listener, e.g. from a call to the stream of its reply. */
+  /** Assigns a token to another listener, e.g. when the reply to a call is a stream. */
   replace(token: string, listener: InboxListener): void {
     const entry = this.#find(token);
     if (entry !== undefined) entry.listener = listener;
   }
 
-  /** @returns whether it was registered */
+  /** Removes a listener. @returns whether it was registered */
   remove(token: string): boolean {
     const isThere = this.#find(token) !== undefined;
     if (isThere) this.#entries.remove(slotOf(token));

@@ -1,4 +1,4 @@
-/** The platform's messaging (architecture#rpc): the only importer of the NATS client. */
+/** The platform's messaging (architecture#rpc). Only this library imports the NATS client. */
 export { connectBus, requiredPayloadBytes } from './bus.ts';
 export type { Bus, BusSettings } from './types.ts';
 export { describeServers } from './connect.ts';

@@ -28,7 +28,7 @@ export interface ConsumerLag {
   readonly pending: number;
   readonly ackPending: number;
   readonly redelivered: number;
-  /** All messages up to this stream sequence are settled. */
+  /** Stream sequence up to which all messages are settled. */
   readonly settledUpTo: number;
 }
 
@@ -36,7 +36,7 @@ export interface ConsumerLag {
 export interface StreamSize {
   readonly messages: number;
   readonly bytes: number;
-  /** -1 = unlimited, created by an earlier release. */
+  /** Maximum size in bytes; -1 = unlimited, for a stream created by an earlier release. */
   readonly maxBytes: number;
 }
 
@@ -79,7 +79,7 @@ export class JetStream {
 
   /**
    * Publishes and waits for the acknowledgement of the broker.
-   * @throws AppError unavailable on timeout; the message may have been stored all the same.
+   * @throws AppError unavailable on timeout; the broker may have stored the message anyway.
    */
   async publishDurable(
     subject: string,
@@ -94,8 +94,8 @@ export class JetStream {
   }
 
   /**
-   * Creates or updates a durable consumer and runs it until `stop`. A slow broker is retried, so that a service which
-   * starts beside many others does not fail.
+   * Creates or updates a durable consumer and runs it until `stop`. The request is repeated when the broker is slow, so
+   * that a service does not fail when many services start at the same time.
    * @throws AppError unavailable when the connection is lost, or the broker rejects the consumer
    */
   async consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer> {
@@ -121,7 +121,7 @@ export class JetStream {
     };
   }
 
-  /** Backlog of a durable consumer. @throws AppError unavailable */
+  /** Returns the backlog of a durable consumer. @throws AppError unavailable */
   async consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag> {
     return await this.#manage(async (manager) => {
       const info = await manager.consumers.info(this.#prefixes.stream + stream, durable);
@@ -134,7 +134,7 @@ export class JetStream {
     });
   }
 
-  /** Size of a stream. @throws AppError unavailable */
+  /** Returns size and limits of a stream. @throws AppError unavailable */
   async streamSize(stream: StreamName): Promise<StreamSize> {
     return await this.#manage(async (manager) => {
       const { state, config } = await manager.streams.info(this.#prefixes.stream + stream);
@@ -153,7 +153,7 @@ export class JetStream {
     });
   }
 
-  /** After a reconnection, consumers request messages again immediately. */
+  /** Lets consumers request messages again immediately after a reconnection. */
   resume(): void {
     for (const consumer of this.#consumers) consumer.resume();
   }
@@ -169,7 +169,7 @@ export class JetStream {
     return names.filter((_name, index) => found[index] === undefined);
   }
 
-  /** False on timeout. */
+  /** Creates or updates the consumer. Returns false on timeout. */
   async #requestConsumer(options: ConsumerOptions): Promise<boolean> {
     try {
       await this.#ensureConsumer(options);
@@ -187,7 +187,7 @@ export class JetStream {
       const config = {
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(options.ackWaitMs ?? 30_000),
-        max_deliver: -1, // the job library counts retries
+        max_deliver: -1, // the job library limits the attempts
         max_ack_pending: 10_000,
         filter_subject: this.#prefixes.subject + options.filter,
       };
@@ -195,7 +195,7 @@ export class JetStream {
         await manager.consumers.add(stream, { durable_name: options.durable, ...config });
       } catch (error) {
         if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
-        await manager.consumers.update(stream, options.durable, config); // created by a release with other settings
+        await manager.consumers.update(stream, options.durable, config); // another release created the consumer with other settings
       }
     });
   }

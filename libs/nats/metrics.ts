@@ -7,7 +7,8 @@ import type { BusMetrics } from './responder.ts';
 import { type StreamName, streamNames } from './streams.ts';
 
 /**
- * Rate, errors and duration of calls by subject, on both sides, and the connection state (rules/operations#metrics).
+ * Creates metrics of calls by subject (rate, errors and duration, for caller and responder) and of the connection state
+ * (rules/operations#metrics).
  */
 export function createBusMetrics(metrics: Metrics): BusMetrics {
   const served = metrics.red('rpc_server', 'Requests served', ['subject']);
@@ -32,7 +33,7 @@ export function createBusMetrics(metrics: Metrics): BusMetrics {
   };
 }
 
-/** Fill level of the streams, requested from the broker at each scrape, at most once a second. */
+/** Registers the metric for the size of streams. Each scrape requests it from the broker, at most once a second. */
 export function measureStreams(metrics: Metrics, bus: Pick<Bus, 'streamSize'>): void {
   let readAtMs = -Infinity;
   let reading: Promise<(StreamSize & { readonly stream: StreamName })[]> | undefined;
@@ -45,7 +46,7 @@ export function measureStreams(metrics: Metrics, bus: Pick<Bus, 'streamSize'>): 
   const gaugeOf = (name: string, help: string, pick: (size: StreamSize) => number): void => {
     metrics.gauge(name, help, ['stream'], async (gauge) => {
       gauge.reset();
-      // Without a broker no value is better than a wrong one.
+      // Without a broker, no value is better than an outdated one.
       for (const size of await read().catch(() => [])) gauge.set({ stream: size.stream }, pick(size));
     });
   };

@@ -26,7 +26,7 @@ export class EndpointStats {
 
 const typePrefix = 'io.nats.micro.v1';
 
-/** Registers the monitoring subjects of one service; `name` has letters, digits, `-` and `_` only. */
+/** Subscribes to the monitoring subjects of one service. `name` may contain only letters, digits, `-` and `_`. */
 export function announceService(
   subscriptions: Subscriptions,
   service: { name: string; version: string; description: string; endpoints: readonly EndpointStats[] },

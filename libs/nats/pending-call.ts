@@ -1,4 +1,7 @@
-/** A call that waits for its reply: a message, the first chunk of a stream, an error, or no responder. */
+/**
+ * A call that waits for its reply: a message, the first chunk of a stream, an error, or the notice that no service
+ * subscribes.
+ */
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
 import type { InboxListener } from './inbox.ts';
@@ -59,7 +62,10 @@ export class PendingCall implements InboxListener {
   }
 }
 
-/** The span of a call, by OpenTelemetry's RPC conventions; undefined without a parent or active span. */
+/**
+ * Starts the tracing span of a call, following OpenTelemetry's RPC conventions. Returns undefined without a parent or
+ * active span.
+ */
 export function startCall(
   connection: Pick<NatsConnection, 'getServer'>,
   subject: string,

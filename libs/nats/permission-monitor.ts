@@ -1,6 +1,6 @@
 /**
- * Permissions of the user of a connection. The broker reports a violation out of band; here it makes the process
- * unready, counts in a metric, and is logged with the remedy.
+ * Permissions of the NATS user of a connection. The broker reports a violation separately from the operation. A
+ * violation makes the process unready, counts in a metric, and is logged with its remedy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
@@ -20,9 +20,9 @@ export const permissionOperations: readonly PermissionOperation[] = ['publish', 
 
 export interface AccessOptions {
   readonly connection: NatsConnection;
-  /** Name of the user in messages. */
+  /** User name for messages. */
   readonly user: string;
-  /** Subject prefix without its dot. */
+  /** Subject prefix without the trailing dot. */
   readonly prefix: string;
   readonly logger: Logger;
   readonly onViolation: (operation: PermissionOperation) => void;
@@ -44,7 +44,7 @@ export class PermissionMonitor {
     this.subscriptions = new Subscriptions(options.connection, options.logger);
   }
 
-  /** Missing permissions as a sentence for operators; undefined when nothing is missing. */
+  /** Returns the missing permissions as a sentence for operators; undefined when nothing is missing. */
   get problem(): string | undefined {
     const subscribe = [...new Set([...this.#missing.subscribe, ...this.subscriptions.refused])];
     return describeMissing(this.#options.user, { publish: this.#missing.publish, subscribe });
@@ -56,7 +56,8 @@ export class PermissionMonitor {
     onViolation(operation);
     if (operation === 'subscribe') this.subscriptions.onViolation(error);
     logger.error(describeMissing(user, { ...nothing, [operation]: [error.subject] }));
-    // A denied publication may have used a reply subject of the caller: the broker knows what the user lacks.
+    // A denied publication may only concern the reply subject of a caller, so the broker is asked which permissions the
+    // user lacks.
     if (operation === 'publish' && error.subject !== userInfoSubject) this.recheck();
   }
 
@@ -78,8 +79,8 @@ export class PermissionMonitor {
   }
 
   /**
-   * Checks once. Returns the missing permissions as a sentence, undefined when nothing is missing. @throws Error when
-   * the broker does not answer
+   * Checks the permissions once. Returns the missing ones as a sentence, undefined when nothing is missing. @throws
+   * Error when the broker does not respond
    */
   async find(needed: Permissions): Promise<string | undefined> {
     try {
@@ -92,14 +93,14 @@ export class PermissionMonitor {
     return this.problem;
   }
 
-  /** Checks until nothing is missing; after a reconnection and a violation. */
+  /** Repeats the check until nothing is missing. Called after a reconnection or a violation. */
   recheck(): void {
     if (this.#needed === undefined || this.#isChecking) return;
     this.#isChecking = true;
     void this.waitFor(this.#needed).finally(() => (this.#isChecking = false));
   }
 
-  /** Whether nothing is missing. Never rejects. */
+  /** Checks the permissions. Returns true when nothing is missing. Never rejects. */
   async #check(needed: Permissions): Promise<boolean> {
     try {
       await this.#update(needed);
@@ -126,7 +127,10 @@ export class PermissionMonitor {
 const operationOf = ({ operation }: PermissionViolationError): PermissionOperation =>
   operation === 'publish' ? 'publish' : 'subscribe';
 
-/** Violation that prevents the check itself: the user may not publish the request or not subscribe to the reply. */
+/**
+ * Returns the violation that prevents the check itself: the user may not publish the request or may not subscribe to
+ * the reply.
+ */
 function violationOf(error: unknown): PermissionViolationError | undefined {
   const cause = error instanceof errors.RequestError ? error.cause : error;
   return cause instanceof errors.PermissionViolationError ? cause : undefined;

@@ -1,6 +1,6 @@
 /** Compares needed permissions with those that the broker grants. */
 
-/** Subjects, with the wildcards `*` and `>`. */
+/** Subjects that a user may publish and subscribe to; they may contain the wildcards `*` and `>`. */
 export interface Permissions {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
@@ -11,7 +11,7 @@ interface Rule {
   readonly deny?: readonly string[];
 }
 
-/** As reported by the broker; what is absent is unrestricted. */
+/** Permissions as reported by the broker; an absent field means no restriction. */
 export interface GrantedPermissions {
   readonly publish?: Rule;
   readonly subscribe?: Rule;
@@ -22,7 +22,7 @@ export const userInfoSubject = '$SYS.REQ.USER.INFO';
 
 const maxNamed = 3;
 
-/** The part of `needed` that is not granted. */
+/** Returns the permissions of `needed` that are not granted. */
 export function findMissing(needed: Permissions, granted: GrantedPermissions): Permissions {
   const missing = (subjects: readonly string[], { allow = [], deny = [] }: Rule = {}): string[] =>
     subjects.filter(
@@ -33,7 +33,7 @@ export function findMissing(needed: Permissions, granted: GrantedPermissions): P
   return { publish: missing(needed.publish, granted.publish), subscribe: missing(needed.subscribe, granted.subscribe) };
 }
 
-/** A sentence for operators; undefined when nothing is missing. */
+/** Describes missing permissions in a sentence for operators. Returns undefined when nothing is missing. */
 export function describeMissing(user: string, { publish, subscribe }: Permissions): string | undefined {
   const parts = [
     ...(subscribe.length === 0 ? [] : [`subscribe to ${nameSome(subscribe)}`]),
@@ -43,7 +43,7 @@ export function describeMissing(user: string, { publish, subscribe }: Permission
   return `the NATS user ${user} may not ${parts.join(' and may not ')}: use files/nats.conf of this release`;
 }
 
-/** Permissions of an installation with a subject prefix (NATS_SUBJECT_PREFIX). */
+/** Returns the permissions for an installation with a subject prefix (NATS_SUBJECT_PREFIX). */
 export function withPrefix({ publish, subscribe }: Permissions, prefix: string): Permissions {
   const change = (subject: string): string => (prefix === '' ? subject : prefixSubject(subject, prefix));
   return { publish: publish.map(change), subscribe: subscribe.map(change) };
@@ -63,7 +63,7 @@ function nameSome(subjects: readonly string[]): string {
   return subjects.length <= maxNamed ? named : `${named} and ${subjects.length - maxNamed} more`;
 }
 
-/** Whether `pattern` matches every subject that `subject` matches. */
+/** Returns whether `pattern` matches every subject that `subject` matches. */
 function covers(pattern: string, subject: string): boolean {
   const [wide, narrow] = [pattern.split('.'), subject.split('.')];
   for (const [index, token] of wide.entries()) {
@@ -75,7 +75,7 @@ function covers(pattern: string, subject: string): boolean {
   return wide.length === narrow.length;
 }
 
-/** Whether a subject exists that both match. */
+/** Returns whether there is a subject that both patterns match. */
 function overlaps(left: string, right: string): boolean {
   const [ones, others] = [left.split('.'), right.split('.')];
   for (let index = 0; ; index++) {

@@ -7,7 +7,7 @@ import type { Inbox } from './inbox.ts';
 import type { ReaderWindows } from './reader-windows.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-/** Shared by the parts of the bus. */
+/** Objects that the components of the bus share. */
 export interface ConnectionParts {
   readonly connection: NatsConnection;
   readonly subscriptions: Subscriptions;
@@ -32,8 +32,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes at the end of this turn, in order. `onRefused` is called when the client rejects the message: connection
-   * closed, or message too large.
+   * Publishes at the end of this turn, in the order of the calls. `onRefused` is called when the client rejects the
+   * message because the connection is closed or the message is too large.
    */
   publish(
     subject: string,
@@ -44,7 +44,7 @@ export class Publisher {
     if (this.#waiting.push({ subject, data, options, onRefused }) === 1) setImmediate(() => this.send());
   }
 
-  /** Flushes pending messages; called before the connection closes. */
+  /** Writes pending messages; also called before the connection closes. */
   send(): void {
     const messages = this.#waiting;
     this.#waiting = [];

@@ -1,16 +1,16 @@
 /**
- * Flow control per reading process. The broker disconnects a process with too many unread bytes (`max_pending`, 64
- * MiB), and all its calls fail. So the unread bytes of all replies for one process are limited to a window; further
- * replies wait in order.
+ * Flow control for each process that reads replies. The broker disconnects a process with too many unread bytes
+ * (`max_pending`, 64 MiB), and all calls of that process fail. Therefore the unread bytes of all replies to one process
+ * are limited to a window; further replies wait in order.
  */
 import { unavailable } from '#libs/errors';
 
-/** Windows of several responders together stay below the limit of the broker. */
+/** Window size. The windows of several responders together stay below the limit of the broker. */
 const windowBytes = 8 * 1024 * 1024;
-/** Waiting replies are in memory: a further one is rejected. */
+/** Maximum number of waiting replies, which are in memory. Further ones are rejected. */
 const maxWaiting = 64;
 
-/** The unread bytes for one reader. */
+/** Unread bytes of one reading process. */
 interface ReaderWindow {
   bytes: number;
   slots: number;
@@ -21,7 +21,10 @@ interface ReaderWindow {
 export class ReaderWindows {
   readonly #windows = new Map<string, ReaderWindow>();
 
-  /** A slot for the chunks of one reply until it is closed; `wake` is called when `tryAcquire` should be repeated. */
+  /**
+   * Opens a slot for the chunks of one reply. `wake` is called when `tryAcquire` should be repeated. Close the slot at
+   * the end.
+   */
   open(replyTo: string, wake: () => void): WindowSlot {
     const reader = replyTo.slice(0, replyTo.lastIndexOf('.'));
     const queue = this.#windows.get(reader) ?? { bytes: 0, slots: 0, waiting: new Set() };
@@ -33,13 +36,13 @@ export class ReaderWindows {
   }
 }
 
-/** One reply in its window. */
+/** The chunks of one reply in the window of its reader. */
 export class WindowSlot {
   readonly #window: ReaderWindow;
   readonly #wake: () => void;
   readonly #onClosed: () => void;
   #entered = 0;
-  /** Sizes of chunks sent and not acknowledged, in order. */
+  /** Sizes of sent chunks that are not acknowledged, in order. */
   readonly #underWay: number[] = [];
 
   constructor(queue: ReaderWindow, wake: () => void, onClosed: () => void) {
@@ -48,14 +51,15 @@ export class WindowSlot {
     this.#onClosed = onClosed;
   }
 
-  /** Whether all that has entered has come. */
+  /** Whether the reader has acknowledged all sent chunks. */
   get isEmpty(): boolean {
     return this.#underWay.length === 0;
   }
 
   /**
-   * Whether a part of so many bytes may leave now, which it does then; else it waits for its turn.
-   * @throws AppError unavailable when too many wait, before the first part.
+   * Returns whether a chunk of this size may be sent now, and counts it if so. Otherwise the reply waits until `wake`
+   * is called.
+   * @throws AppError unavailable before the first chunk, when too many replies wait
    */
   tryAcquire(bytes: number): boolean {
     const { waiting } = this.#window;
@@ -72,14 +76,14 @@ export class WindowSlot {
     return true;
   }
 
-  /** The first `count` parts have come. */
+  /** Releases the first `count` chunks, which the reader has acknowledged. */
   release(count: number): void {
     while (!this.isEmpty && this.#entered - this.#underWay.length < count)
       this.#window.bytes -= this.#underWay.shift() ?? 0;
     this.#wakeNext();
   }
 
-  /** Nothing more is sent, or nobody is there to take it. */
+  /** Closes the slot, when nothing more is sent or the reader has disconnected. */
   close(): void {
     this.#window.waiting.delete(this.#wake);
     this.release(this.#entered);

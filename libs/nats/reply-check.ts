@@ -1,7 +1,7 @@
 /**
- * Holds replies against their contracts before they are sent: those that a handler made of values, those whose JSON
- * came from SQL or was joined by hand, and streamed ones. On in every test (`CHECK_REPLIES`), off elsewhere: what a
- * service answers is its own code's doing.
+ * Validates replies against their contracts before they are sent: values from handlers, JSON from SQL or joined by
+ * hand, and streams. It is enabled in every test (`CHECK_REPLIES`) and disabled in production, where the code that
+ * creates the replies is trusted.
  */
 import type { Rpc, TSchema } from '#libs/contract';
 import { isJsonObject, parseJson } from '#libs/json';
@@ -9,7 +9,7 @@ import { compileSchema } from '#libs/schema';
 import { JsonStream, RawJson } from './reply.ts';
 import { decodeText } from './wire.ts';
 
-/** A service answered what its contract does not promise. Names the place and the rule, never the value. */
+/** A reply that does not match its contract. The message has the path and the rule, never the value. */
 export class InvalidReply extends Error {
   constructor(subject: string, problem: string) {
     super(`reply of ${subject} breaks its contract: ${problem}`);
@@ -17,13 +17,13 @@ export class InvalidReply extends Error {
   }
 }
 
-/** Gives back what may be sent: the body, or for a stream one that fails at its end. @throws BrokenReply */
+/**
+ * Checks a reply. Returns the body to send; a returned stream fails at its end if it does not match. @throws
+ * InvalidReply
+ */
 export type ReplyCheck = <Body>(body: Body) => Body | JsonStream;
 
-/**
- * A streamed reply is held until its end up to this size; beyond it only its beginning would be known, and nothing is
- * checked.
- */
+/** Maximum size of a streamed reply that is checked. It is buffered until its end; larger streams are not checked. */
 const maxHeldBytes = 32 * 1024 * 1024;
 
 export function compileReplyCheck(rpc: Rpc): ReplyCheck {
@@ -40,13 +40,13 @@ export function compileReplyCheck(rpc: Rpc): ReplyCheck {
   return (body) => {
     if (body instanceof JsonStream) return new JsonStream(checkedStream(body, checkBytes), body.json, body.isLive);
     if (body instanceof RawJson) checkBytes(body.bytes, body.json);
-    // As the caller will read it: without what is undefined.
+    // Checks the JSON that the caller receives, which omits undefined fields.
     else checkValue(parse(rpc.subject, JSON.stringify(body) ?? 'null'));
     return body;
   };
 }
 
-/** Of each contract one, because what compiles it remembers what it has compiled. */
+/** One closed schema per contract, because the schema compiler caches by schema object. */
 const closedReplies = new WeakMap<Rpc, TSchema>();
 
 function closedReplyOf(rpc: Rpc): TSchema {
@@ -55,13 +55,13 @@ function closedReplyOf(rpc: Rpc): TSchema {
   return closed;
 }
 
-/** Keywords whose values are data, and ones whose values are schemas by name. */
+/** Keywords whose values are data, not schemas. */
 const data = new Set(['const', 'enum', 'default', 'examples', 'required']);
 const named = new Set(['properties', 'patternProperties']);
 
 /**
- * The schema for who answers: no fields beside those declared, and times with their offsets. Readers of a reply must
- * bear more.
+ * Returns the stricter schema for responders: no undeclared fields, and times with an offset. Readers of a reply must
+ * accept more than that.
  */
 function closeSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeSchema);
@@ -87,8 +87,7 @@ function parse(subject: string, text: string): unknown {
 }
 
 /**
- * Passes a stream on piece by piece, so that it flows as it would unchecked; its reader sees it break where it would
- * have ended.
+ * Passes a stream on chunk by chunk, as without a check. If the complete text is invalid, the stream fails at its end.
  */
 async function* checkedStream(
   { source, json }: JsonStream,

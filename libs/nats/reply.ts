@@ -1,12 +1,12 @@
 /**
- * What a handler may answer besides a plain value, and what a raw caller gets
+ * Values that a handler may return besides plain ones, and the reply that a raw caller receives
  * (docs/performance-notes.md#json-from-sql-without-parsing).
  */
 
-/** Bytes of a reply that is already serialised; sent as they are. */
+/** Bytes of a reply that is already serialized; they are sent unchanged. */
 export class RawJson {
   readonly bytes: Uint8Array;
-  /** False for text that is not JSON (Markdown); such a reply is not validated. */
+  /** False for text that is not JSON, such as Markdown. */
   readonly json: boolean;
   constructor(bytes: Uint8Array, json: boolean) {
     this.bytes = bytes;
@@ -14,11 +14,14 @@ export class RawJson {
   }
 }
 
-/** A reply of any size, made piece by piece; chunked with flow control above 64 KiB (architecture#large-messages). */
+/**
+ * A reply of any size that is created chunk by chunk. Above 64 KiB it is sent with flow control
+ * (architecture#large-messages).
+ */
 export class JsonStream {
   readonly source: AsyncIterable<string | Uint8Array>;
   readonly json: boolean;
-  /** Each piece is for the reader as soon as it is there. */
+  /** True: each chunk is sent as soon as it exists. */
   readonly isLive: boolean;
   constructor(source: AsyncIterable<string | Uint8Array>, json: boolean, isLive = false) {
     this.source = source;
@@ -27,17 +30,17 @@ export class JsonStream {
   }
 }
 
-/** Facts for the gateway beside the body. */
+/** Metadata of a reply for the gateway, besides the body. */
 export interface ReplyMetadata {
   readonly outcome?: string | undefined;
   readonly digest?: string | undefined;
-  /** Tag of the resource that a write answers with: another representation than the body. */
+  /** ETag of the resource, for a reply to a write whose body is another representation. */
   readonly etag?: string | undefined;
-  /** It was kept under an `Idempotency-Key` and is given again (I1). */
+  /** True when the reply was stored under an `Idempotency-Key` and is replayed (I1). */
   readonly replayed?: boolean | undefined;
 }
 
-/** A reply with facts for the gateway beside the body. */
+/** A reply body with metadata for the gateway. */
 export class TaggedReply<Body = unknown> {
   readonly body: Body;
   readonly metadata: ReplyMetadata;
@@ -47,29 +50,30 @@ export class TaggedReply<Body = unknown> {
   }
 }
 
-/** A JSON text made by SQL or serialised before. */
+/** Creates a reply from JSON text, e.g. from SQL. */
 export function rawJson(text: string | Uint8Array): RawJson {
   return new RawJson(typeof text === 'string' ? Buffer.from(text, 'utf8') : text, true);
 }
 
-/** A page of items that are JSON texts themselves, and where the next one begins. */
+/** Creates a page of items that are JSON texts. `next` is the position of the next page. */
 export function jsonPage(items: readonly string[], next: string | number | null): RawJson {
   return rawJson(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
 }
 
-/** Bytes that are not JSON, such as Markdown. */
+/** Creates a reply from text that is not JSON, such as Markdown. */
 export function rawBytes(text: string | Uint8Array): RawJson {
   return new RawJson(typeof text === 'string' ? Buffer.from(text, 'utf8') : text, false);
 }
 
 /**
- * JSON text in pieces. The iterator is closed when the reader goes away; a failure of it breaks the reader's stream.
+ * Creates a reply from chunks of JSON text. The iterator is closed when the reader disconnects. An error of the
+ * iterator fails the reader's stream.
  */
 export function jsonStream(source: AsyncIterable<string | Uint8Array>): JsonStream {
   return new JsonStream(source, true);
 }
 
-/** A list as one JSON text, of items that are JSON texts themselves and come in batches. */
+/** Creates a JSON list from batches of items that are JSON texts. */
 export function jsonListStream(batches: AsyncIterable<readonly string[]>): JsonStream {
   return jsonStream(writeList(batches));
 }
@@ -84,37 +88,37 @@ async function* writeList(batches: AsyncIterable<readonly string[]>): AsyncGener
   yield before === '[' ? '[]' : ']';
 }
 
-/** Pieces of something that is not JSON. */
+/** Creates a reply from chunks that are not JSON. */
 export function byteStream(source: AsyncIterable<string | Uint8Array>): JsonStream {
   return new JsonStream(source, false);
 }
 
 /**
- * Pieces that the reader gets as they are made, not when there are enough of them. A source that is asked for the next
- * one has had those before taken, apart from a few: what it then makes is of that moment.
+ * Creates a reply whose chunks are sent immediately instead of being collected. The source creates its next chunk only
+ * after the reader has consumed all but the last few, so each chunk is current.
  */
 export function liveStream(source: AsyncIterable<string | Uint8Array>): JsonStream {
   return new JsonStream(source, false, true);
 }
 
-/** Tells the gateway which of a route's `outcomes` this is, e.g. `created` → 201. */
+/** Sets which of the route's `outcomes` the reply has, e.g. `created` → 201. */
 export function withOutcome<Body>(body: Body, outcome: string): TaggedReply<Body> {
   return new TaggedReply(body, { outcome });
 }
 
-/** Hands on a digest of the body, so that the gateway need not hash it for an ETag. */
+/** Adds a digest of the body, so that the gateway does not need to hash the body for an ETag. */
 export function withDigest<Body>(body: Body, digest: string): TaggedReply<Body> {
   return new TaggedReply(body, { digest });
 }
 
-/** Says which `If-Match` the next write of the resource may send (I2). */
+/** Adds the ETag that clients send as `If-Match` with the next write of the resource (I2). */
 export function withEtag<Body>(body: Body, etag: string): TaggedReply<Body> {
   return new TaggedReply(body, { etag });
 }
 
 /**
- * A reply as it came. `chunks` can be read once; it throws AppError when the stream breaks and never looks complete
- * then. Leaving the loop early stops the responder.
+ * A reply as received. `chunks` can be read once; if the stream breaks, reading throws AppError, so an incomplete
+ * stream never looks complete. Leaving the loop early stops the responder.
  */
 export type RawReply =
   | ({ readonly kind: 'bytes'; readonly bytes: Uint8Array } & ReplyMetadata)

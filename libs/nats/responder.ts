@@ -28,13 +28,13 @@ export type HandlerReply<R extends Rpc> =
   | JsonStream
   | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;
 export type Handler<R extends Rpc> = (request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
-/** One handler per declared operation, under the declaration's key. */
+/** One handler for each declared operation, under the operation's key in the contract. */
 export type Handlers<C extends ServiceContract> = { readonly [K in keyof C['rpcs']]: Handler<C['rpcs'][K]> };
-/** The handlers of one feature: `HandlersOf<typeof personRpcs>`. */
+/** Type of the handlers of one feature, e.g. `HandlersOf<typeof personRpcs>`. */
 export type HandlersOf<Rpcs extends Readonly<Record<string, Rpc>>> = { readonly [K in keyof Rpcs]: Handler<Rpcs[K]> };
 
 export interface ServeOptions {
-  /** Maximum concurrent requests of this process; further ones get `unavailable`. Default 2 000. */
+  /** Maximum number of concurrent requests in this process; further requests get `unavailable`. Default 2 000. */
   readonly maxInFlight?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ interface Endpoint {
   readonly stats: EndpointStats;
 }
 
-/** A contract being served by this process. */
+/** A contract that this process serves. */
 export class Responder {
   readonly #deps: ResponderDependencies;
   readonly #maxInFlight: number;
@@ -94,7 +94,7 @@ export class Responder {
     this.#subscriptions.push(...monitoring);
   }
 
-  /** Stops receiving requests. Resolves when the ones in progress, including streams, are answered. */
+  /** Stops receiving requests. Resolves when all requests in progress, including streams, have their replies. */
   async drain(): Promise<void> {
     await Promise.all(this.#subscriptions.map(drainSubscription));
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
@@ -110,7 +110,7 @@ export class Responder {
     });
   }
 
-  /** Not a call (see `isCall`): no reply is sent. */
+  /** Drops a message that is not a call (see `isCall`), without a reply. */
   #drop({ rpc }: Endpoint, message: Msg): void {
     this.#deps.metrics.refused?.(rpc.subject, 'not_a_call');
     this.#deps.logger.error(
@@ -119,7 +119,7 @@ export class Responder {
     );
   }
 
-  /** Never rejects. */
+  /** Serves one request. Never rejects. */
   async #serve(endpoint: Endpoint, message: Msg): Promise<void> {
     const startedMs = performance.now();
     this.#inFlight++;
@@ -211,7 +211,7 @@ export class Responder {
   }
 }
 
-/** The span of one served request; nested calls belong to it. */
+/** Starts the tracing span of one served request; spans of nested calls are its children. */
 function startServing(context: ServedContext): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
@@ -223,7 +223,7 @@ function startServing(context: ServedContext): Span | undefined {
 
 const noMetadata: ReplyMetadata = {};
 
-/** A stream that failed after its first chunk: the reader was notified inside the stream. */
+/** Error for a stream that failed after its first chunk; the reader has already received the error in the stream. */
 class StreamBroken extends Error {
   constructor(cause: unknown) {
     super('stream broken', { cause });

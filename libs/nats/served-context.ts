@@ -8,11 +8,12 @@ import { authenticateCall } from './admission.ts';
 import { type CallContext, deadlineExceeded, header } from './wire.ts';
 
 /**
- * Context of a request for its handler. Pass it on to nested calls unchanged: deadline, actor and trace travel with it.
+ * Context of a request for its handler. Pass it to nested calls unchanged, so that they have the same deadline, actor
+ * and trace.
  */
 export interface RequestContext extends CallContext {
   readonly subject: string;
-  /** Action of the audit log, as declared by the operation. */
+  /** Audit action that the operation declares. */
   readonly audit?: string | undefined;
   /** The client's `Idempotency-Key` (I1). Not forwarded to nested calls, see `CallContext.sentIdempotencyKey`. */
   readonly idempotencyKey?: string | undefined;
@@ -22,7 +23,7 @@ export interface RequestContext extends CallContext {
   readonly logger: Logger;
 }
 
-/** Creates AbortSignal and child logger only on access. */
+/** Context of a served request, which creates its AbortSignal and child logger only on access. */
 export class ServedContext implements RequestContext {
   readonly subject: string;
   readonly audit: string | undefined;
@@ -31,9 +32,9 @@ export class ServedContext implements RequestContext {
   readonly idempotencyKey: string | undefined;
   /** Set after the assertion was verified. */
   actor: Actor | undefined;
-  /** Not verified yet. */
+  /** The assertion as received, not verified. */
   readonly #assertion: string | undefined;
-  /** Of the caller, or of the span of this request. */
+  /** Trace context of the caller, or of the span of this request. */
   traceparent: string | undefined;
   readonly deadlineMs: number;
   readonly #parentLogger: Logger;
@@ -69,7 +70,7 @@ export class ServedContext implements RequestContext {
     this.#parentLogger = logger;
   }
 
-  /** @throws CallRejected */
+  /** Verifies the assertion and sets `actor`. @throws CallRejected */
   admit(actors: ActorCodec, kinds: ReadonlySet<CallerKind>): void {
     this.actor = authenticateCall(actors, kinds, this.#assertion);
   }
@@ -102,7 +103,7 @@ export class ServedContext implements RequestContext {
     this.#controller?.abort(reason);
   }
 
-  /** The reply has started: the deadline no longer applies. */
+  /** Releases the deadline, which does not apply once the reply has started. */
   release(): void {
     this.#answering = true;
     clearTimeout(this.#timer);

@@ -1,8 +1,8 @@
 /**
- * Reads a chunked reply. Each chunk is acknowledged on arrival, which frees the window of this process, and when it is
- * consumed, which lets the responder send another. While waiting, the reader sends keep-alives; the broker answers them
- * when the responder is gone. A gap, an error mark, a silent responder or a lost connection end the iteration with an
- * error; only the end mark with the right count completes it.
+ * Reads a chunked reply. Each chunk is acknowledged twice: on arrival, which frees the window of this process, and when
+ * it is consumed, which lets the responder send another chunk. While waiting, the reader sends keep-alives; the broker
+ * replies to them when the responder has disconnected. A gap, an error marker, a silent responder or a lost connection
+ * ends the iteration with an error. Only an end marker with the right count completes it.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type AppError, unavailable } from '#libs/errors';
@@ -10,12 +10,12 @@ import type { Inbox, InboxListener } from './inbox.ts';
 import type { Publisher } from './publisher.ts';
 import { encodeHeaders, header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
 
-/** Control messages from the reader; a number is the last chunk consumed. */
+/** Control messages from the reader. A number instead of these words is the last consumed chunk. */
 export const streamControl = { cancel: 'cancel', alive: 'alive' } as const;
 
 /** Interval of keep-alives. */
 export const keepAliveIntervalMs = 2_000;
-/** Silence after which the other side counts as disconnected. */
+/** Time without a message after which the reader or the responder counts as disconnected. */
 export const idleTimeoutMs = 10_000;
 
 export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8Array> {
@@ -33,7 +33,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   #failure: AppError | undefined;
   #waiting: { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void } | undefined;
 
-  /** @param first the message with chunk 1; acknowledgements go to its reply subject */
+  /** @param first the message with chunk 1, to whose reply subject acknowledgements are sent */
   constructor(publisher: Publisher, inbox: Inbox, token: string, first: Msg) {
     this.#publisher = publisher;
     this.#inbox = inbox;
@@ -62,7 +62,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
     });
   }
 
-  /** Cancels the stream: the responder stops its generator. */
+  /** Cancels the stream; the responder then stops the source. */
   return(): Promise<IteratorResult<Uint8Array>> {
     if (this.#state === 'open') {
       this.#close('left');

@@ -1,6 +1,6 @@
 /**
- * Sends replies: up to 64 KiB as one message, larger ones as numbered chunks of up to 256 KiB with at most four
- * unconsumed ones. All chunks for one process share a window, which bounds the memory of every process and of the
+ * Sends replies. Replies up to 64 KiB are one message; larger ones are numbered chunks of up to 256 KiB, of which at
+ * most four are unconsumed. All chunks for one process share a window, which limits the memory of processes and of the
  * broker (architecture#large-messages).
  */
 import type { Msg } from '@nats-io/transport-node';
@@ -12,17 +12,17 @@ import type { ReplyMetadata } from './reply.ts';
 import { idleTimeoutMs, streamControl } from './stream-reader.ts';
 import { decodeText, encodeReplyMetadata, encodeHeaders, header, isNoResponders, readHeader } from './wire.ts';
 
-/** Replies up to this many bytes are one message. */
+/** Maximum size in bytes of a reply that is one message. */
 export const singleReplyBytes = 64 * 1024;
-/** Chunk size of larger replies. */
+/** Maximum size of a chunk of a larger reply, in bytes. */
 export const chunkBytes = 256 * 1024;
-/** Maximum unconsumed chunks. */
+/** Maximum number of unconsumed chunks. */
 export const chunkWindow = 4;
-/** A reader that consumes nothing for this long blocks a database cursor; its stream is aborted. */
+/** Time without consumption after which a stream is aborted, because its reader blocks a database cursor. */
 export const stallLimitMs = 60_000;
 const pollIntervalMs = 1_000;
 
-/** Why a stream ended before its end mark, unless the source failed. */
+/** Reason why a stream ended before its end marker, unless the source failed. */
 export class ReaderDisconnected extends Error {
   constructor() {
     super('the reader went away');
@@ -31,8 +31,8 @@ export class ReaderDisconnected extends Error {
 }
 
 /**
- * Sends chunks as a reply to `replyTo`. Resolves when the end mark is sent.
- * @throws ReaderDisconnected; errors of the source (before the first chunk nothing was sent, `started` is false)
+ * Sends chunks as a reply to `replyTo`. `send` resolves when the end marker is sent.
+ * @throws ReaderDisconnected; errors of the source, which can still be sent as an error reply while `started` is false
  */
 export class StreamSender implements InboxListener {
   readonly expiresAtMs = Infinity;
@@ -47,16 +47,17 @@ export class StreamSender implements InboxListener {
   #slot: WindowSlot | undefined;
   #sent = 0;
   #taken = 0;
-  /** Whether the reader acknowledges arrival too; readers of the previous release do not. */
+  /** Whether the reader also acknowledges the arrival of chunks. Readers of the previous release do not. */
   #reportsReceipt = false;
-  /** A connected reader sends a keep-alive every two seconds. */
+  /** Time of the last message from the reader; a connected reader sends a keep-alive every two seconds. */
   #lastMessageAtMs = 0;
   #gone = false;
   #wake: (() => void) | undefined;
 
   /**
    * @param deadlineMs epoch milliseconds until which the reader waits for the first chunk
-   * @param onRemoved called once when the reader disconnects, to interrupt a source that waits for its database
+   * @param onRemoved called once when the reader disconnects, so that a source waiting for the database can be
+   * interrupted
    */
   constructor(
     { publisher, inbox, queues }: ConnectionParts,
@@ -73,7 +74,7 @@ export class StreamSender implements InboxListener {
     this.#token = inbox.add(this);
   }
 
-  /** @param isLive sends each piece immediately in chunks of its own */
+  /** @param isLive sends each value of the source immediately as a separate chunk */
   async send(source: AsyncIterable<string | Uint8Array>, metadata: ReplyMetadata, isLive = false): Promise<void> {
     try {
       let pieces: Uint8Array[] = [];
@@ -150,7 +151,7 @@ export class StreamSender implements InboxListener {
   async #sendChunk(bytes: Uint8Array, metadata: ReplyMetadata): Promise<void> {
     this.#slot ??= this.#windows.open(this.#replyTo, () => this.#wake?.());
     const slot = this.#slot;
-    // The first acknowledgement shows the release of the reader.
+    // The first acknowledgement shows whether the reader acknowledges arrival.
     await this.#waitUntil(
       () => this.#sent - this.#taken < (this.#taken === 0 && !this.#reportsReceipt ? 1 : chunkWindow),
     );
@@ -188,13 +189,13 @@ export class StreamSender implements InboxListener {
   }
 }
 
-/** Publish options of a single-message reply; no header block in the common case. */
+/** Returns the publish options of a single-message reply. Without metadata there is no header block. */
 export function singleReplyOptions(metadata: ReplyMetadata): { headers?: ReturnType<typeof encodeHeaders> } {
   const pairs = encodeReplyMetadata(metadata);
   return pairs === undefined ? {} : { headers: encodeHeaders(pairs) };
 }
 
-/** An error reply. */
+/** Sends an error reply. */
 export function sendError(publisher: Publisher, replyTo: string, error: AppError): void {
   publisher.publish(replyTo, Buffer.from(JSON.stringify(error.toBody()), 'utf8'), {
     headers: encodeHeaders({

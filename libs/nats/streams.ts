@@ -1,4 +1,4 @@
-/** The streams of the platform and their set-up (docs/adr/stream-limits.md). */
+/** The streams of the platform and how they are created (docs/adr/stream-limits.md). */
 import {
   DiscardPolicy,
   JetStreamApiError,
@@ -14,7 +14,10 @@ const mebibyte = 1024 * 1024;
 
 /** Subjects, retention, and overflow policy by stream. */
 export const streams = {
-  /** Jobs in progress. PostgreSQL is the source of truth; rejected messages are published again from there. */
+  /**
+   * Pending and running jobs. PostgreSQL is the source of truth; a job whose message was rejected is published again
+   * from there.
+   */
   JOBS: {
     subjects: ['jobs.>'],
     retention: RetentionPolicy.Workqueue,
@@ -22,16 +25,20 @@ export const streams = {
     maxAgeMs: 0,
     maxBytes: 512 * mebibyte,
   },
-  /** Events, kept one day. When full, the oldest are discarded: current events matter more than delivered ones. */
+  /**
+   * Events of the last day. A full stream discards the oldest events, because current events matter more than delivered
+   * ones.
+   */
   EVENTS: {
-    // Not `events.>`: operations of the service `events` are requests, which no stream may answer.
+    // The pattern `events.>` would also match the operations of the service `events`, and a stream must not reply to
+    // requests.
     subjects: ['events.*.*.*'],
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
     maxAgeMs: 86_400_000,
     maxBytes: 512 * mebibyte,
   },
-  /** Events on their way to the feed (V2); rejected ones wait in the outbox of their service. */
+  /** Events between outbox and feed (V2). Events that the stream rejects remain in the outbox of their service. */
   FEED: {
     subjects: ['feed.>'],
     retention: RetentionPolicy.Workqueue,
@@ -39,7 +46,10 @@ export const streams = {
     maxAgeMs: 0,
     maxBytes: 256 * mebibyte,
   },
-  /** Webhooks acknowledged to their sender and not stored as receipts yet; the gateway's spool takes rejected ones. */
+  /**
+   * Webhooks that were acknowledged to their sender and are not stored as receipts yet. The gateway's spool stores
+   * those that the stream rejects.
+   */
   WEBHOOKS: {
     subjects: ['webhooks.>'],
     retention: RetentionPolicy.Workqueue,
@@ -59,23 +69,23 @@ export interface Prefixes {
   readonly inbox: string;
 }
 
-/** Maximum bytes of streams; default as declared. */
+/** Maximum size of each stream in bytes; by default the declared one. */
 export type StreamLimits = Partial<Readonly<Record<StreamName, number>>>;
 
-/** The limit of JetStream. */
+/** Maximum number of replicas in JetStream. */
 export const maxReplicas = 5;
 
-/** Window in which the broker drops duplicates by message id. */
+/** Time within which the broker drops messages with a known message id. */
 const duplicateWindowMs = 120_000;
 const streamNotFound = 10059;
 const insufficientStorage = 10047;
-/** No server for another replica: no cluster, too few servers, or none with enough space. */
+/** Error codes of a missing server for another replica: no cluster, too few servers, or no server with enough space. */
 const tooFewServers = [10005, 10023, 10074];
 
 /**
- * Creates a stream or updates its settings. Messages are never lost by that, even when the stream is over its new
+ * Creates a stream or updates its settings. An update never removes messages, even when the stream exceeds its new
  * limit.
- * @param replicas servers of the cluster with a copy; undefined = unchanged, one for a new stream
+ * @param replicas number of cluster servers with a copy; undefined: unchanged, or one for a new stream
  */
 export async function ensureStream(
   manager: JetStreamManager,

@@ -10,10 +10,10 @@ export interface SubscribeOptions {
   readonly callback: (message: Msg) => void;
 }
 
-/** One subscription across its retries. */
+/** A subscription that is restored after denials. */
 export interface BusSubscription {
   unsubscribe(): void;
-  /** Resolves when the broker sends nothing more and all received messages are handled. */
+  /** Unsubscribes. Resolves when the broker sends no more messages and all received messages are handled. */
   drain(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export class Subscriptions {
     this.#logger = logger;
   }
 
-  /** Subjects that the broker denies now. */
+  /** Returns the subjects that the broker currently denies. */
   get refused(): readonly string[] {
     return [...new Set([...this.#refused].map(({ subject }) => subject))];
   }
@@ -60,8 +60,8 @@ export class Subscriptions {
   }
 
   /**
-   * The broker denied a subscription or revoked its permission. The error names the subject and, for a new
-   * subscription, its queue.
+   * Called when the broker denies a subscription or revokes its permission. The error contains the subject and, for a
+   * new subscription, its queue.
    */
   onViolation({ subject, queue }: Pick<PermissionViolationError, 'subject' | 'queue'>): void {
     for (const entry of this.#entries) {
@@ -96,7 +96,7 @@ export class Subscriptions {
     this.#refused.delete(entry);
   }
 
-  /** Never rejects. */
+  /** Repeats denied subscriptions. Never rejects. */
   async #retry(): Promise<void> {
     const tried = [...this.#refused];
     try {
@@ -104,7 +104,7 @@ export class Subscriptions {
         entry.current?.unsubscribe();
         this.#open(entry);
       }
-      // The broker has processed every subscription when it answers the flush.
+      // When the broker answers the flush, it has processed every subscription.
       await this.#connection.flush();
     } catch {
       return; // disconnected
@@ -116,13 +116,10 @@ export class Subscriptions {
   }
 }
 
-/** A disconnected broker does not confirm, and sends nothing either. */
+/** Time to wait for the broker. A disconnected broker does not confirm, but also sends no messages. */
 const confirmTimeoutMs = 2_000;
 
-/**
- * Resolves when the broker has confirmed the end of the subscription and all received messages are handled. Never
- * rejects.
- */
+/** Unsubscribes. Resolves when the broker has confirmed it and all received messages are handled. Never rejects. */
 export async function drainSubscription(subscription: BusSubscription): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

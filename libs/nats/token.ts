@@ -1,4 +1,4 @@
-/** Inbox tokens. They are unguessable: only the receiver of a request can reply to it. */
+/** Inbox tokens. They cannot be guessed, so only the receiver of a request can reply to it. */
 import { randomFillSync } from 'node:crypto';
 
 const tokenBytes = 15;
@@ -7,7 +7,7 @@ export const tokenLength = 20;
 const pool = Buffer.allocUnsafe(tokenBytes * 512);
 let used = pool.length;
 
-/** 120 random bits in 20 characters that are valid in a subject. */
+/** Returns 120 random bits as 20 characters that are valid in a subject. */
 export function randomToken(): string {
   if (used === pool.length) {
     randomFillSync(pool);

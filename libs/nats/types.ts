@@ -1,4 +1,4 @@
-/** The interface of the bus for services, and its settings. */
+/** The bus interface for services, and its settings. */
 import type { ActorCodec } from '#libs/actor';
 import type { Event, PayloadOf, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import type { ConnectionSettings } from './connect.ts';
@@ -13,19 +13,19 @@ import type { CallContext } from './wire.ts';
 
 export interface BusSettings extends ConnectionSettings {
   /**
-   * First token of every subject (`<prefix>.…`) and prefix of stream names (`<prefix>_…`), for several installations on
-   * one server; default none.
+   * First token of every subject (`<prefix>.…`) and prefix of stream names (`<prefix>_…`), so that several
+   * installations can share a server. Default: no prefix.
    */
   readonly prefix?: string | undefined;
   readonly metrics?: BusMetrics | undefined;
-  /** Encodes and verifies actors; default: neither. */
+  /** Encodes and verifies actors. By default, calls with actors are not possible. */
   readonly actors?: ActorCodec | undefined;
   /**
-   * Service that calls: calls that the contracts do not grant it fail before they are sent. Default: only the broker
-   * checks.
+   * Name of the calling service: calls that the contracts do not allow it fail before they are sent. By default only
+   * the broker checks callers.
    */
   readonly caller?: string | undefined;
-  /** Whether replies are validated against their contracts (see reply-check.ts); default false. */
+  /** Validates replies against their contracts (see reply-check.ts). Default false. */
   readonly checkReplies?: boolean | undefined;
   /** Minimum message size limit of the broker; the gateway requires `requiredPayloadBytes`. */
   readonly minPayloadBytes?: number | undefined;
@@ -38,13 +38,13 @@ export interface Bus {
   readonly maxPayload: number;
   readonly connected: boolean;
   /**
-   * Calls an operation and parses the reply, streamed ones up to 64 MiB. @throws AppError of the responder,
-   * unavailable, deadline_exceeded
+   * Calls an operation and parses the reply; streamed replies up to 64 MiB are collected. @throws AppError of the
+   * responder, unavailable, deadline_exceeded
    */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, context: CallContext): Promise<ReplyOf<R>>;
   /**
-   * Calls an operation and returns the reply bytes unparsed. The bytes are a view: copy them to keep them. @throws as
-   * `call`
+   * Calls an operation and returns the bytes of the reply unparsed. The bytes are a view of a shared buffer: copy them
+   * to store them. @throws as `call`
    */
   callRaw(rpc: Rpc, request: unknown, context: CallContext): Promise<RawReply>;
   /** Serves every operation of a contract. @throws Error when a handler is missing or undeclared */
@@ -54,7 +54,7 @@ export interface Bus {
     options?: ServeOptions,
   ): Promise<{ drain(): Promise<void> }>;
   /**
-   * Publishes an event to current subscribers without storing it; events that must not be lost go through the outbox.
+   * Publishes an event to current subscribers without storing it. Use the outbox for events that must not be lost.
    * @throws AppError unavailable
    */
   publish<E extends Event>(
@@ -62,16 +62,19 @@ export interface Bus {
     payload: PayloadOf<E>,
     context?: Pick<CallContext, 'requestId' | 'traceparent'>,
   ): void;
-  /** Every connected replica receives the event; errors of the handler are logged. Returns unsubscribe. */
+  /**
+   * Subscribes to an event that every connected replica receives. Errors of the handler are logged. Returns a function
+   * that unsubscribes.
+   */
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void;
   /**
-   * Called after each reconnection with the duration of the outage: events may have been missed, and caches are stale.
-   * Returns unsubscribe.
+   * Calls `listener` after each reconnection with the duration of the outage, in which events may have been missed and
+   * caches may have become outdated. Returns a function that removes the listener.
    */
   onReconnect(listener: (outageMs: number) => void): () => void;
   /**
-   * Creates or updates the streams; requires the permissions of the set-up job.
-   * @param replicas servers with a copy; undefined = unchanged, one for a new stream
+   * Creates or updates the streams. Requires the permissions of the set-up job.
+   * @param replicas number of servers with a copy; undefined: unchanged, or one for a new stream
    * @throws AppError unavailable
    */
   ensureStreams(limits?: StreamLimits, replicas?: number): Promise<void>;
@@ -85,20 +88,23 @@ export interface Bus {
   consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer>;
   consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag>;
   streamSize(stream: StreamName): Promise<StreamSize>;
-  /** Deletes all messages of the stream. @returns how many */
+  /** Deletes all messages of the stream. @returns the number of deleted messages */
   purgeStream(stream: StreamName): Promise<number>;
   deleteStreams(): Promise<void>;
   /**
-   * Resolves when the broker grants all permissions, as far as it reports them; logs missing ones, which also fail
-   * `ping`. Subjects without prefix; undefined = unknown.
+   * Resolves when the broker grants all permissions, or does not report permissions. Logs missing ones, with which
+   * `ping` also fails. The subjects have no prefix. Undefined: the required permissions are unknown and not checked.
    */
   waitForPermissions(needed: Permissions | undefined): Promise<void>;
   /**
-   * Permissions that the broker does not grant, as a sentence; undefined when nothing is missing. @throws AppError
-   * unavailable
+   * Returns the permissions that the broker does not grant, as a sentence; undefined when nothing is missing. @throws
+   * AppError unavailable
    */
   findMissingPermissions(needed: Permissions): Promise<string | undefined>;
-  /** Round trip to the broker, for readiness; also fails when permissions are missing. @throws AppError unavailable */
+  /**
+   * Sends a request to the broker and waits for its reply, for the readiness check. Also fails when permissions are
+   * missing. @throws AppError unavailable
+   */
   ping(timeoutMs?: number): Promise<void>;
   /** Stops serving and consuming, finishes work in progress, closes. */
   close(): Promise<void>;

@@ -10,7 +10,7 @@ import { encodeContext, encodeHeaders, parseErrorBody, readHeader } from './wire
 const decode = (encoded: unknown): MsgHdrsImpl => MsgHdrsImpl.decode((encoded as MsgHdrsImpl).encode());
 
 describe('headers on NATS (architecture#rpc)', () => {
-  it('are read by the client unchanged', () => {
+  it('transfers the headers of a request to the receiver unchanged', () => {
     const read = decode(encodeContext({ requestId: 'r-1: ü\n', traceparent: '00-1-2-01' }, 17, 'a.b.c'));
     expect(Object.fromEntries(read.keys().map((key) => [key, read.get(key)]))).toEqual({
       'Request-Id': 'r-1: ü',
@@ -20,14 +20,14 @@ describe('headers on NATS (architecture#rpc)', () => {
     });
   });
 
-  it('pass the client’s key to the operation, but not to its nested calls (I1)', () => {
+  it('passes the client’s idempotency key to the operation, but not to nested calls (I1)', () => {
     const headers = decode(encodeContext({ requestId: 'r', sentIdempotencyKey: 'k-1' }, 17, undefined));
     const served = new ServedContext({ subject: 'a.b' } as Rpc, { headers } as unknown as Msg, {} as Logger);
     expect(served.idempotencyKey).toBe('k-1');
     expect(decode(encodeContext(served, 17, undefined)).keys()).toEqual(['Request-Id', 'Deadline']);
   });
 
-  it('are well-formed for any value', () => {
+  it('writes well-formed headers for any value', () => {
     const property = fc.property(fc.string({ unit: 'binary' }), (value) => {
       const read = decode(encodeHeaders({ 'Request-Id': value, Digest: 'last' }));
       expect(read.keys()).toEqual(['Request-Id', 'Digest']);
@@ -36,19 +36,19 @@ describe('headers on NATS (architecture#rpc)', () => {
     fc.assert(property);
   });
 
-  it('are found by name', () => {
+  it('finds a header by name', () => {
     expect(readHeader(decode(encodeHeaders({ Chunk: '3', Outcome: undefined })), 'Chunk')).toBe('3');
     expect(readHeader(undefined, 'Chunk')).toBeUndefined();
   });
 });
 
 describe('error replies', () => {
-  it('are decoded to the thrown error', () => {
+  it('decodes an error reply to the error that the operation threw', () => {
     const bytes = Buffer.from(JSON.stringify(unavailable('later').toBody()));
     expect(parseErrorBody(bytes)).toMatchObject({ code: 'unavailable', message: 'later' });
   });
 
-  it('are internal errors when they are malformed', () => {
+  it('decodes a malformed error reply to an internal error', () => {
     for (const text of ['', 'nonsense', '{"code":"toString","message":"x"}', '{"message":"x"}']) {
       expect(parseErrorBody(Buffer.from(text)).toBody()).toEqual({ code: 'internal', message: 'Internal error' });
     }

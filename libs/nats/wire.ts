@@ -1,6 +1,6 @@
 /**
- * NATS headers and the wire format of replies (architecture#rpc). Headers are encoded by hand: the client's builder
- * validates every key and value, which costs more than the rest of a small request.
+ * NATS headers and the wire format of replies (architecture#rpc). Headers are encoded without the client's builder,
+ * which validates every key and value and costs more than all other work for a small request.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import type { Actor } from '#libs/contract';
@@ -9,25 +9,25 @@ import { isJsonObject } from '#libs/json';
 import type { ReplyMetadata } from './reply.ts';
 import { randomUUID } from 'node:crypto';
 
-/** Request id, actor, deadline and trace of a call, passed from hop to hop. */
+/** Request id, actor, deadline and trace of a call; nested calls receive the same values. */
 export interface CallContext {
   readonly requestId: string;
-  /** The actor object as received: a copy has no assertion. */
+  /** The actor object as received. The assertion belongs to this object; a copy has none. */
   readonly actor?: Actor | undefined;
   /**
    * Client address for the audit log, as used by rate limits; set by the gateway for operations with side effects (A1).
    */
   readonly clientIp?: string | undefined;
   /**
-   * `Idempotency-Key` to send with the call, set by the gateway for idempotent operations (I1). The served context has
-   * it under another name, so that nested calls do not forward the key.
+   * `Idempotency-Key` to send with the call. The gateway sets it for idempotent operations (I1). The served context
+   * stores the key under another name, so that nested calls do not forward it.
    */
   readonly sentIdempotencyKey?: string | undefined;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
-  /** Epoch milliseconds after which the caller no longer waits. */
+  /** Epoch milliseconds after which the caller stops waiting. */
   readonly deadlineMs?: number | undefined;
-  /** Aborts the wait. The responder continues until the deadline; a streamed reply stops. */
+  /** Aborts the wait for the reply. The responder continues until the deadline; a streamed reply stops. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,9 +44,9 @@ export const header = {
   digest: 'Digest',
   etag: 'Etag',
   replayed: 'Replayed',
-  /** Number of a chunk, from 1. */
+  /** Number of a chunk, starting at 1. */
   chunk: 'Chunk',
-  /** Number of chunks; marks the end of the stream. */
+  /** Number of chunks in the last message of a stream. */
   chunkEnd: 'Chunk-End',
   chunkAlive: 'Chunk-Alive',
   /** Control message of a reader: the last chunk received, consumed or not. */
@@ -66,7 +66,7 @@ class EncodedHeaders {
   }
 }
 
-/** Headers for `publish`; line breaks in values become spaces. */
+/** Encodes headers for `publish`. Line breaks in values become spaces. */
 export function encodeHeaders(pairs: Readonly<Record<string, string | undefined>>): MsgHdrs {
   let text = 'NATS/1.0';
   for (const key in pairs) {
@@ -76,7 +76,9 @@ export function encodeHeaders(pairs: Readonly<Record<string, string | undefined>
   return new EncodedHeaders(`${text}\r\n\r\n`) as unknown as MsgHdrs;
 }
 
-/** Request headers of a call. `assertion` proves its actor; `traceparent` is that of the call itself. */
+/**
+ * Encodes the request headers of a call. `assertion` proves the actor; `traceparent` is the trace context of the call.
+ */
 export function encodeContext(
   context: CallContext,
   deadlineMs: number,
@@ -92,14 +94,14 @@ export function encodeContext(
   return new EncodedHeaders(`${text}\r\n\r\n`) as unknown as MsgHdrs;
 }
 
-/** First value of a header, without the linear search of the client's `get`. */
+/** Returns the first value of a header, without the linear search of the client's `get`. */
 export function readHeader(headers: MsgHdrs | undefined, name: string): string | undefined {
   if (headers === undefined) return undefined;
   for (const [key, values] of headers) if (key === name) return values[0];
   return undefined;
 }
 
-/** Metadata of a reply. */
+/** Reads the metadata of a reply from its headers. */
 export function readReplyMetadata(headers: MsgHdrs): ReplyMetadata {
   let outcome: string | undefined;
   let digest: string | undefined;
@@ -114,7 +116,7 @@ export function readReplyMetadata(headers: MsgHdrs): ReplyMetadata {
   return { outcome, digest, etag, replayed };
 }
 
-/** Headers of reply metadata; undefined when there is none. */
+/** Encodes reply metadata as headers; returns undefined without metadata. */
 export function encodeReplyMetadata({
   outcome,
   digest,
@@ -130,12 +132,12 @@ export function encodeReplyMetadata({
   };
 }
 
-/** True for the server's message that the subject has no subscriber. */
+/** Returns true for the server's message that no client subscribes to the subject. */
 export function isNoResponders(message: Msg): boolean {
   return message.data.length === 0 && message.headers?.code === 503;
 }
 
-/** The error in the body of an error reply; unreadable bodies become `internal`. */
+/** Parses the error in the body of an error reply. An unreadable body becomes `internal`. */
 export function parseErrorBody(bytes: Uint8Array, replayed = false): AppError {
   let value: unknown;
   try {
@@ -156,29 +158,34 @@ export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** 503: no service subscribes to the subject. */
+/** Returns a 503 error: no service subscribes to the subject. */
 export function noResponders(subject: string): AppError {
   return unavailable(`No service answers ${subject}`);
 }
 
-/** No reply before the deadline. Clients see 503; internal callers can distinguish it. */
+/**
+ * Returns the error for a missing reply at the deadline. Clients get 503; internal callers can distinguish it from
+ * other errors.
+ */
 export function deadlineExceeded(subject: string): AppError {
   return new AppError({ code: 'deadline_exceeded', message: `${subject} did not answer in time` });
 }
 
-/** 503 for everything pending when the connection to the broker broke. */
+/** Returns the 503 error for pending calls when the connection to the broker is lost. */
 export function connectionLost(): AppError {
   return unavailable('The message broker is not reachable');
 }
 
-/** Context of work without a client (start-up, sweeps, jobs, the CLI): a new request id and no actor. */
+/**
+ * Returns a context with a new request id and no actor, for work without a client (start-up, sweeps, jobs, the CLI).
+ */
 export function newContext(given: Omit<Partial<CallContext>, 'actor'> = {}): CallContext {
   return { requestId: randomUUID(), ...given };
 }
 
 /**
- * Context for calls that a service makes on its own behalf while serving a request: same request id, trace and
- * deadline.
+ * Returns the context for calls that a service makes for itself while serving a request: the same request id, trace and
+ * deadline, but no actor.
  */
 export function withoutActor({ requestId, traceparent, deadlineMs }: CallContext): CallContext {
   return { requestId, traceparent, deadlineMs };

@@ -1,4 +1,4 @@
-/** The bucket and its lifecycle rule for incomplete uploads. */
+/** The bucket and its lifecycle rule, which removes incomplete uploads. */
 import {
   CreateBucketCommand,
   GetBucketLifecycleConfigurationCommand,
@@ -17,8 +17,8 @@ const ruleId = 'coherence-incomplete-uploads';
 const incompleteUploadDays = 2;
 
 /**
- * Creates the bucket if it is missing; a concurrent creation is fine. Credentials without s3:ListBucket prove access by
- * a write.
+ * Creates the bucket if it is missing; another process may create it at the same time. If the credentials lack
+ * s3:ListBucket, a write proves that the bucket is usable.
  */
 export async function ensureBucket(client: S3Client, bucket: string): Promise<void> {
   await withRetry(async () => {
@@ -33,8 +33,8 @@ export async function ensureBucket(client: S3Client, bucket: string): Promise<vo
 }
 
 /**
- * Checks the bucket once, or the object that `ensureBucket` wrote if the bucket cannot be listed. @throws the store's
- * error
+ * Checks once that the bucket is reachable. If the bucket cannot be listed, checks the object that `ensureBucket`
+ * wrote. @throws the store's error
  */
 export async function checkBucket(client: S3Client, bucket: string): Promise<void> {
   try {
@@ -54,8 +54,8 @@ async function createBucket(client: S3Client, bucket: string): Promise<void> {
 }
 
 /**
- * Adds a rule that aborts uploads left incomplete for two days and keeps existing rules.
- * @returns false when the store does not support such rules or denies setting them: then only the owner's sweeper
+ * Adds a rule that aborts uploads left incomplete for two days, and preserves existing rules.
+ * @returns false when the store does not support or permit such rules; then only the sweeper of the media service
  * removes uploads
  */
 export async function ensureLifecycle(client: S3Client, bucket: string): Promise<boolean> {

@@ -1,10 +1,10 @@
-/** A bounded set of equal, reusable buffers, so that uploads need constant memory. */
+/** A limited set of reusable buffers of the same size, so that uploads need constant memory. */
 
 export interface BufferPool {
   /** Size of each buffer in bytes. */
   readonly bufferBytes: number;
   /**
-   * Returns a free buffer; waits, first come first served, while all are in use. @throws the signal's reason when it
+   * Returns a free buffer. While all are in use, calls wait in order. @throws the signal's reason when the signal
    * aborts first.
    */
   acquire(signal?: AbortSignal): Promise<Buffer>;
@@ -14,10 +14,13 @@ export interface BufferPool {
   readonly inUse: number;
 }
 
-/** Free buffers that remain allocated when idle; the rest is freed. */
+/** Number of free buffers that remain allocated; further free buffers are deallocated. */
 const maxFree = 4;
 
-/** At most `capacity` buffers of `bufferBytes` each, allocated outside the JavaScript heap on first use. */
+/**
+ * Creates a pool of at most `capacity` buffers of `bufferBytes` each. They are allocated outside the JavaScript heap on
+ * first use.
+ */
 export function createBufferPool(options: { bufferBytes: number; capacity: number }): BufferPool {
   const free: Buffer[] = [];
   const waiting: ((buffer: Buffer) => void)[] = [];

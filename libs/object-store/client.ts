@@ -15,15 +15,18 @@ export interface ObjectStoreConfig {
   accessKeyId?: string | undefined;
   secretAccessKey?: string | undefined;
   sessionToken?: string | undefined;
-  /** File with the session token, as an alternative. */
+  /** File with the session token, as an alternative to `sessionToken`. */
   sessionTokenFile?: string | undefined;
   forcePathStyle: boolean;
-  /** Server-side encryption of stored objects; absent: the bucket's default. */
+  /** Server-side encryption of stored objects. Absent: the default of the bucket. */
   encryption?: ServerSideEncryption | undefined;
   kmsKeyId?: string | undefined;
 }
 
-/** Store configuration from the process settings (libs/config). @throws ConfigError when they contradict each other */
+/**
+ * Returns the store configuration for the settings of the process (libs/config). @throws ConfigError when settings
+ * contradict each other
+ */
 export function storeConfigOf(settings: ConfigOf<typeof s3Settings>): ObjectStoreConfig {
   const {
     S3_ACCESS_KEY_ID: id,
@@ -60,26 +63,26 @@ export function storeConfigOf(settings: ConfigOf<typeof s3Settings>): ObjectStor
   };
 }
 
-/** Timeout for establishing a connection. */
+/** Time limit for establishing a connection. */
 const connectTimeoutMs = 3_000;
 /** Time until the response starts, including sending one part. */
 const responseTimeoutMs = 60_000;
 /** Time without a byte in either direction; also applies to downloads with a slow reader. */
 const idleTimeoutMs = 120_000;
 
-/** Delays between attempts; there is one more attempt than delays. */
+/** Delays between attempts. The number of attempts is one more than the number of delays. */
 export interface RetryPolicy {
   readonly delaysMs: readonly number[];
 }
-/** For calls that a client waits for: three attempts within half a second. */
+/** Policy for calls that a client waits for: three attempts within half a second. */
 export const quickRetry: RetryPolicy = { delaysMs: [100, 300] };
-/** For parts, completion and clean-up: outlasts a restart of the store. */
+/** Policy for parts, completion and clean-up. It is long enough for a restart of the store. */
 export const patientRetry: RetryPolicy = { delaysMs: [200, 500, 1_000, 2_000, 4_000] };
 
-/** Milliseconds until a session token is read again. */
+/** Time until a session token is read again, in milliseconds. */
 const tokenMs = 300_000;
 
-/** Empty without keys: the SDK then finds credentials itself. */
+/** Returns the credentials for the client. Without keys the result is empty, and the SDK finds credentials itself. */
 function describeCredentials(config: ObjectStoreConfig): Pick<S3ClientConfig, 'credentials'> {
   const { accessKeyId, secretAccessKey, sessionToken, sessionTokenFile: file } = config;
   if (accessKeyId === undefined || secretAccessKey === undefined) return {};
@@ -97,7 +100,7 @@ function describeCredentials(config: ObjectStoreConfig): Pick<S3ClientConfig, 'c
 /** Commands that create an object. */
 const storing = new Set(['PutObjectCommand', 'CreateMultipartUploadCommand']);
 
-/** @param requests metrics for rate, errors and duration by operation */
+/** Creates the S3 client. @param requests metrics for rate, errors and duration by operation */
 export function createClient(config: ObjectStoreConfig, requests?: Red): S3Client {
   const client = new S3Client({
     endpoint: config.endpoint,
@@ -108,7 +111,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
     responseChecksumValidation: 'WHEN_REQUIRED',
     // The client does not retry: `withRetry` decides in one place what is retried and for how long.
     maxAttempts: 1,
-    // Otherwise the client opens a new connection for every part.
+    // With this header the client would open a new connection for every part.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: connectTimeoutMs,
@@ -168,15 +171,15 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
 
 const missingNames = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload', 'NoSuchLifecycleConfiguration']);
 
-/** Metric outcome of a failed call: `missing` and `unsupported` are responses of a healthy store. */
+/** Returns the metric outcome of a failed call. `missing` and `unsupported` are responses of a healthy store. */
 function readOutcome(error: unknown): 'missing' | 'unsupported' | 'failed' {
   if (isMissing(error)) return 'missing';
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501 ? 'unsupported' : 'failed';
 }
 
 /**
- * Retries `attempt` after transient failures.
- * @throws the signal's reason once aborted; AppError `unavailable` when the retries are used up
+ * Repeats `attempt` after transient failures.
+ * @throws the signal's reason when the signal aborts; AppError `unavailable` after the last attempt
  */
 export async function withRetry<T>(attempt: () => Promise<T>, policy: RetryPolicy, signal?: AbortSignal): Promise<T> {
   for (let count = 0; ; count += 1) {
@@ -194,17 +197,17 @@ export async function withRetry<T>(attempt: () => Promise<T>, policy: RetryPolic
   }
 }
 
-/** True when the object, upload or bucket of a call does not exist. */
+/** Returns true when the error means that the object, upload or bucket does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && missingNames.has(error.name);
 }
 
-/** True when the credentials do not permit the call. */
+/** Returns true when the error means that the credentials do not permit the call. */
 export function isRefused(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 403;
 }
 
-/** Returns the result of the call, or undefined when its subject does not exist. */
+/** Returns the result of the call, or undefined when the object, upload or bucket does not exist. */
 export async function ignoreMissing<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -222,7 +225,7 @@ function isTransient(error: unknown): boolean {
   return isNetworkError(error);
 }
 
-/** The client marks its errors with `$metadata`; Node's own errors have a code. */
+/** Returns whether the error is a network error. Errors of the client have `$metadata`; Node's errors have a code. */
 function isNetworkError(error: unknown): error is Error {
   if (typeof error !== 'object' || error === null) return false;
   return (
@@ -232,7 +235,7 @@ function isNetworkError(error: unknown): error is Error {
   );
 }
 
-/** Target of each failed call. */
+/** Bucket and endpoint of each failed call, for error messages. */
 const positions = new WeakMap<object, string>();
 
 function notePosition(
@@ -244,7 +247,10 @@ function notePosition(
     positions.set(error, `bucket ${input.Bucket ?? bucket} at ${endpoint}`);
 }
 
-/** E.g. `credentials refused (403) for bucket coherence at https://s3.example.org: AccessDenied`. */
+/**
+ * Describes denied access, e.g. `credentials refused (403) for bucket coherence at https://s3.example.org:
+ * AccessDenied`.
+ */
 function describeRefusal(error: Error): string {
   const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
   const code = (error as NodeJS.ErrnoException).code ?? error.name;
@@ -256,8 +262,8 @@ function describeRefusal(error: Error): string {
 }
 
 /**
- * Converts store and network errors to `unavailable`; returns other errors unchanged. The cause contains only code,
- * status, bucket and endpoint: store messages may repeat access keys and object keys.
+ * Converts store and network errors to `unavailable`; returns other errors unchanged. The cause has only code, status,
+ * bucket and endpoint, because messages of the store may contain access keys and object keys.
  */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof S3ServiceException) && !isNetworkError(error)) return error;

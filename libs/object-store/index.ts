@@ -1,4 +1,4 @@
-/** Objects in any S3-compatible store, streamed both ways in constant memory (architecture#bytes). */
+/** Objects in any S3-compatible store. Uploads and downloads are streamed in constant memory (architecture#bytes). */
 import type { Readable } from 'node:stream';
 import type { Metrics } from '#libs/telemetry';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
@@ -29,7 +29,9 @@ export interface ByteRange {
 }
 
 export interface OpenObject {
-  /** Destroy it to stop reading from the store; it fails when the store interrupts the transfer. */
+  /**
+   * Content of the object. Destroy it to stop reading from the store. It fails when the store interrupts the transfer.
+   */
   body: Readable;
   /** Size of the body in bytes. */
   sizeBytes: number;
@@ -38,43 +40,49 @@ export interface OpenObject {
 export interface ObjectInfo {
   key: string;
   sizeBytes: number;
-  /** Time from the store's clock. */
+  /** Time of the last change by the store's clock. */
   modifiedAt: Date;
 }
 
 /**
- * Every call fails with AppError `unavailable` when the store is unavailable, slow or denies access; a missing object
- * is undefined.
+ * Access to the objects of one bucket. Every method throws AppError `unavailable` when the store is unavailable, slow
+ * or denies access; for a missing object, `get` and `head` return undefined.
  */
 export interface ObjectStore {
   /**
-   * Stores `body` with back-pressure. After a failure neither object nor parts remain, as far as the store can be
-   * reached. `key` must be new.
+   * Stores `body` under the new key `key` with back-pressure. After a failure neither object nor parts remain, if the
+   * store can be reached.
    * @throws the error of the body; the signal's reason.
    */
   putStream(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
   /**
-   * As `putStream`, but continues after the parts of an earlier attempt under this key; a failure leaves complete parts
-   * for the next attempt. Callers that give up must call `removeUpload`.
+   * Stores `body` as `putStream` does, but continues after the parts that an earlier attempt stored under this key.
+   * After a failure the complete parts remain for the next attempt. A caller that does not try again must call
+   * `removeUpload`.
    * @returns the size of the whole object in bytes.
    */
   resumeStream(key: string, body: AsyncIterable<Uint8Array>, options: ResumeOptions): Promise<number>;
-  /** What an interrupted attempt has stored under exactly this key; the body must continue at its `sizeBytes`. */
+  /**
+   * Returns what an interrupted attempt has stored under exactly this key. The body of the next attempt must start at
+   * its `sizeBytes`.
+   */
   findUnfinished(key: string): Promise<UnfinishedUpload | undefined>;
   /** Opens an object, or a byte range of it. */
   get(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<OpenObject | undefined>;
   head(key: string): Promise<ObjectInfo | undefined>;
-  /** Deletes an object; a missing object is not an error. */
+  /** Deletes an object. Succeeds if the object does not exist. */
   delete(key: string): Promise<void>;
-  /** Objects whose key starts with `prefix` and sorts after `after`, in byte order of the keys, page by page. */
+  /**
+   * Lists the objects whose key starts with `prefix` and sorts after `after`, page by page, in byte order of the keys.
+   */
   list(prefix: string, after?: string): AsyncIterable<ObjectInfo>;
   /** Removes what an abandoned upload of exactly this key may have left: incomplete parts and the object. */
   removeUpload(key: string): Promise<void>;
-  /** Number of uploads of exactly this key that were started but neither completed nor aborted. */
+  /** Returns the number of uploads of exactly this key that were started, but neither completed nor aborted. */
   countUnfinished(key: string): Promise<number>;
-  /** Creates the bucket if it is missing, and its rule for incomplete uploads if the store supports it. */
+  /** Creates the bucket if it is missing, and its rule for incomplete uploads if the store supports such rules. */
   ensureBucket(): Promise<{ lifecycle: boolean }>;
-  /** @throws AppError `unavailable` when the bucket cannot be reached. One attempt. */
+  /** Checks with one attempt that the bucket can be reached. @throws AppError `unavailable` */
   ping(): Promise<void>;
   /** Closes idle connections. */
   close(): void;
@@ -86,9 +94,9 @@ export const minPartBytes = 5 * 1024 * 1024;
 export interface ObjectStoreOptions {
   /** Part and buffer size in bytes, at least {@link minPartBytes}; default 5 MiB. */
   partBytes?: number;
-  /** Buffers of all uploads together; an upload uses at most two. Default 32. */
+  /** Maximum number of buffers for all uploads together; an upload uses at most two. Default 32. */
   maxBuffers?: number;
-  /** Receives rate, errors and duration by operation. */
+  /** Registry for metrics of rate, errors and duration by operation. */
   metrics?: Metrics;
 }
 

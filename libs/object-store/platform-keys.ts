@@ -1,11 +1,11 @@
 /**
- * The platform's own objects, under a separate prefix: the media service has no records of them, and they are not
+ * Prefix of the platform's own objects. The media service has no records of them, so the prefix distinguishes them from
  * orphans.
  */
 export const platformPrefix = 'platform/';
-/** Erasure records, so that erasures can be repeated after a database restore. */
+/** Prefix of erasure records, with which erasures are repeated after a database restore. */
 export const erasuresPrefix = `${platformPrefix}erasures/`;
-/** Empty object: writing and reading it shows that the bucket is usable when the bucket itself cannot be queried. */
+/** Key of an empty object. Writing and reading it shows that the bucket is usable when the bucket cannot be listed. */
 export const reachableKey = `${platformPrefix}reachable`;
-/** Written by each successful backup; its age is the age of the newest backup. */
+/** Key of an object that each successful backup writes; its age is the age of the newest backup. */
 export const lastBackupKey = `${platformPrefix}last-backup.json`;

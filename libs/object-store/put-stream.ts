@@ -1,6 +1,6 @@
 /**
- * Streamed upload in constant memory: bytes are collected in reusable buffers; a small object is stored with one
- * request, a larger one in parts while the next buffer fills. After a failure neither object nor parts remain.
+ * Streamed upload in constant memory. Bytes are collected in reusable buffers. A small object is stored with one
+ * request; a larger one is sent in parts while the next buffer fills. After a failure neither object nor parts remain.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,7 @@ import type { UnfinishedUpload, UploadedPart } from './unfinished.ts';
 
 export interface PutOptions {
   contentType: string;
-  /** Aborting it ends the upload and removes what was sent. */
+  /** Aborts the upload, which removes what was sent. */
   signal?: AbortSignal;
 }
 
@@ -46,13 +46,13 @@ interface Writer {
   readonly options: PutOptions;
   /** Complete parts that exist already; undefined for a new upload. */
   readonly unfinished: UnfinishedUpload | undefined;
-  /** A failure leaves the parts for a later attempt. */
+  /** True when the parts remain after a failure, for a later attempt. */
   readonly retainsParts: boolean;
   /** Aborts all requests of this upload once one part has failed. */
   readonly failure: AbortController;
 }
 
-/** Parts sent in parallel, per upload. */
+/** Maximum number of parts that an upload sends in parallel. */
 const parallelParts = 1;
 
 /**
@@ -69,8 +69,9 @@ export async function putStream(
 }
 
 /**
- * As `putStream`, but a failure leaves the sent parts, so that a later call can continue after them.
- * @returns the size of the whole object.
+ * Stores `body` as `putStream` does, but sent parts remain after a failure, so that a later call can continue after
+ * them.
+ * @returns the size of the whole object in bytes.
  */
 export async function resumeStream(
   target: Target,
@@ -117,7 +118,7 @@ async function write(writer: Writer, pool: BufferPool, body: AsyncIterable<Uint8
     else await putWhole(writer, parts.waiting);
     return { sizeBytes, sha256: hash.digest('hex') };
   } catch (error) {
-    // Lets a part in transit finish when the next attempt can continue after it.
+    // If the next attempt can continue after them, parts that are being sent are not aborted.
     if (!writer.retainsParts) writer.failure.abort(error);
     await parts.settled();
     if (!writer.retainsParts) await removeRemains(writer, parts.uploadId);
@@ -128,7 +129,7 @@ async function write(writer: Writer, pool: BufferPool, body: AsyncIterable<Uint8
   }
 }
 
-/** The parts of one upload in transit, and the buffer being filled for the next part. */
+/** The parts of one upload that are being sent, and the buffer for the next part. */
 class Parts {
   readonly #writer: Writer;
   readonly #pool: BufferPool;
@@ -137,7 +138,7 @@ class Parts {
   #buffer: Buffer | undefined;
   #filled = 0;
   uploadId: string | undefined;
-  /** Error of the part whose failure ended the others. */
+  /** Error of the first failed part, after which the other parts were aborted. */
   failed: unknown;
 
   constructor(writer: Writer, pool: BufferPool) {
@@ -147,12 +148,12 @@ class Parts {
     this.uploadId = writer.unfinished?.uploadId;
   }
 
-  /** Whether a multipart upload was started. */
+  /** Returns whether a multipart upload was started. */
   get hasStarted(): boolean {
     return this.uploadId !== undefined || this.#sending.size > 0 || this.#parts.length > 0;
   }
 
-  /** Received bytes that are not in a part yet. */
+  /** Returns the received bytes that are not in a part yet. */
   get waiting(): Buffer {
     return this.#buffer?.subarray(0, this.#filled) ?? Buffer.alloc(0);
   }
@@ -178,7 +179,7 @@ class Parts {
     await completeUpload(this.#writer, this.uploadId as string, this.#parts);
   }
 
-  /** Resolves when no part is in transit. */
+  /** Resolves when all part uploads in transit have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#sending);
   }
@@ -193,7 +194,7 @@ class Parts {
     const length = this.#filled;
     this.#buffer = undefined;
     this.#filled = 0;
-    // `#send` owns the buffer from here on.
+    // From here on, `#send` releases the buffer.
     try {
       this.uploadId ??= await createUpload(this.#writer);
       while (this.#sending.size >= parallelParts) await Promise.race(this.#sending);
@@ -206,7 +207,7 @@ class Parts {
     this.#sending.add(sent);
   }
 
-  /** Never rejects. */
+  /** Never rejects: stores the first error in `failed` and aborts the upload. */
   async #send(full: Buffer, length: number): Promise<void> {
     const PartNumber = this.#parts.length + 1;
     const part: UploadedPart = { PartNumber, ETag: undefined };
@@ -222,7 +223,7 @@ class Parts {
   }
 }
 
-/** The chunks of `body`; ends immediately with the signal's reason, even while `body` is pending. */
+/** Yields the chunks of `body`; throws the signal's reason immediately, even while `body` is pending. */
 async function* untilAborted(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]();
   let onAbort: () => void = () => undefined;
@@ -287,7 +288,7 @@ async function completeUpload(
   try {
     await withRetry(() => client.send(command, { abortSignal: signal }), patientRetry, signal);
   } catch (error) {
-    // Retrying a completion whose reply was lost returns "no such upload".
+    // A retried completion returns "no such upload" if the first one succeeded and its reply was lost.
     if (!isMissing(error)) throw error;
     await withRetry(() => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key })), quickRetry, signal);
   }

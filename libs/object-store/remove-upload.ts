@@ -1,4 +1,4 @@
-/** Removes incomplete uploads and objects. */
+/** Removes objects and incomplete uploads. */
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
@@ -8,8 +8,8 @@ import {
 import { ignoreMissing, quickRetry, withRetry } from './client.ts';
 
 /**
- * Aborts every incomplete upload of exactly this key (always `uploadId`) and deletes the object, since a completion
- * whose reply was lost may have created it. The key must belong to one upload only.
+ * Aborts every incomplete upload of exactly this key (`uploadId` even if it is not listed) and deletes the object,
+ * since a completion whose reply was lost may have created it. No other upload may use the key.
  * @throws AppError `unavailable`
  */
 export async function removeUpload(client: S3Client, bucket: string, key: string, uploadId?: string): Promise<void> {
@@ -26,7 +26,10 @@ export async function deleteObject(client: S3Client, bucket: string, key: string
   await ignoreMissing(withRetry(() => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })), quickRetry));
 }
 
-/** Queries the exact key: some stores (e.g. MinIO) do not list incomplete uploads otherwise. */
+/**
+ * Returns the ids of incomplete uploads of this key. Some stores (e.g. MinIO) only list them when the prefix is the
+ * exact key.
+ */
 export async function listUnfinished(client: S3Client, bucket: string, key: string): Promise<string[]> {
   const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key });
   const reply = await withRetry(() => client.send(command), quickRetry);

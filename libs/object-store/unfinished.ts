@@ -1,4 +1,7 @@
-/** State of an interrupted upload in the store: consecutive complete parts, after which it can continue. */
+/**
+ * Reads the state of an interrupted upload from the store: its consecutive complete parts, after which the upload can
+ * continue.
+ */
 import { ListPartsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { ignoreMissing, quickRetry, withRetry } from './client.ts';
 import { listUnfinished } from './remove-upload.ts';
@@ -12,11 +15,13 @@ export interface UnfinishedUpload {
   readonly uploadId: string;
   /** Parts 1 to n without gaps, each of full size. */
   readonly parts: readonly UploadedPart[];
-  /** Total bytes of the parts. */
+  /** Total size of `parts` in bytes. */
   readonly sizeBytes: number;
 }
 
-/** The most advanced upload of exactly this key; undefined when none has a complete part. */
+/**
+ * Returns the upload of exactly this key with the most complete parts; undefined when no upload has a complete part.
+ */
 export async function findUnfinished(
   client: S3Client,
   bucket: string,

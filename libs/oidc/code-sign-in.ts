@@ -31,7 +31,7 @@ import { createVerifier, type Identity, readVerifiedEmail } from './verifier.ts'
 /** Result of a sign-in. */
 export interface SignedIn {
   readonly identity: Identity;
-  /** Why the provider did not return the email although it was requested; may explain why no account was found. */
+  /** Why the provider did not return the requested email; can explain why no account was found. Undefined otherwise. */
   readonly withoutEmail: SignInError | undefined;
   /**
    * Cookie value that identifies the session for sign-out at the provider; undefined when it is too long for a cookie.
@@ -41,25 +41,27 @@ export interface SignedIn {
 
 export interface CodeSignIn {
   /**
-   * @param redirectUri where the provider sends the browser back to, as it is registered there
-   * @param promptsAgain whether the provider is to ask for credentials although it knows the browser
-   * @returns `state` names the flow in the address to which the browser comes back
-   * @throws SignInFailed
+   * Starts a sign-in.
+   * @param redirectUri callback URL, as registered at the provider
+   * @param promptsAgain whether the provider prompts for credentials although the browser has a session there
+   * @returns `url` to redirect to, `state` that the callback URL will contain, and the cookie value `stored`
+   * @throws SignInError
    */
   begin(
     redirectUri: string,
     promptsAgain?: boolean,
   ): Promise<{ readonly url: string; readonly state: string; readonly stored: string }>;
   /**
-   * @param query of the callback URL
-   * @param kept value from `begin`; undefined when the browser sent none
-   * @throws SignInFailed when this browser did not start the flow, access was denied, or anything is inconsistent
+   * Completes a sign-in.
+   * @param query query of the callback URL
+   * @param kept `stored` from `begin`; undefined when the browser sent no cookie
+   * @throws SignInError when another browser started the flow, access was denied, or the values do not match
    */
   finish(query: string, kept: string | undefined): Promise<SignedIn>;
   /**
-   * Sign-out URL of the provider; undefined when the provider has none or is unavailable.
+   * Returns the provider's sign-out URL; undefined when the provider does not have one or is unavailable.
    * @param returnUri URL to return to, as registered at the provider
-   * @param stored `retainedForEnd` of the sign-in
+   * @param kept `retainedForEnd` of the sign-in
    */
   endSession(returnUri: string, kept: string | undefined): Promise<string | undefined>;
 }
@@ -71,7 +73,8 @@ export interface CodeSignInOptions {
   readonly allowedHosts: string;
   readonly clientId: string;
   /**
-   * Client secret issued by the provider. Without it, PKCE alone proves that both requests come from the same client.
+   * Client secret issued by the provider. Without a secret, only PKCE proves that both requests are from the same
+   * client.
    */
   readonly clientSecret?: string | undefined;
   /** Secret of the installation, the same in every replica; the encryption key of the cookies is derived from it. */
@@ -80,7 +83,7 @@ export interface CodeSignInOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** Time limit for a person to sign in at the provider. */
+/** Seconds that a person has to sign in at the provider. */
 export const signInSeconds = 600;
 /** Milliseconds until the discovery document is read again. */
 const metadataMs = 10 * 60_000;
@@ -88,7 +91,7 @@ const timeoutMs = 10_000;
 
 /** Maximum lifetime of a session in seconds (S3). */
 const sessionSeconds = 86_400;
-/** Maximum length of an encrypted ID token in a cookie, which is limited to 4,096 bytes with name and attributes. */
+/** Maximum length of an encrypted ID token. Browsers limit a cookie with name and attributes to 4,096 bytes. */
 const maxRetainedForEnd = 3_800;
 
 type StoredSignIn = Readonly<Record<'state' | 'nonce' | 'verifier' | 'redirectUri', string>>;
@@ -135,8 +138,8 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
       try {
         const tokens = await authorizationCodeGrant(configuration, back, checks);
         const idToken = tokens.id_token ?? '';
-        // The library trusts the connection; this verifies the signature against the provider's keys, by the same rules
-        // as every token.
+        // The library trusts the connection and does not check the signature; `verify` checks it with the provider's
+        // keys, by the same rules as for every token.
         const { identity, claims } = await verifier.verify(idToken);
         const email = await requestEmail(configuration, tokens.access_token, identity, claims);
         const forEnd = await endSealer.seal({ idToken });
@@ -155,7 +158,9 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
   };
 }
 
-/** Configuration of the library from the discovery document, which is re-read periodically. */
+/**
+ * Returns a function that configures the library from the discovery document and re-reads the document periodically.
+ */
 function createConfigure(options: CodeSignInOptions, now: () => number): () => Promise<Configuration> {
   const { provider, outbound, allowedHosts, clientId, clientSecret } = options;
   const fetch = createFetch(outbound);
@@ -171,7 +176,7 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
     const authentication = clientSecret === undefined ? None() : ClientSecretPost(clientSecret);
     const configuration = new Configuration(usable as unknown as ServerMetadata, clientId, {}, authentication);
     configuration[customFetch] = fetch;
-    // Hosts allowed without TLS were checked above (S5).
+    // The endpoints were checked above: only hosts in `allowedHosts` can be used without TLS (S5).
     if (allowedHosts !== '') allowInsecureRequests(configuration);
     return configuration;
   };
@@ -189,8 +194,8 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
 }
 
 /**
- * Providers may return claims only at `userinfo_endpoint` that the ID token omits. It is requested once and accepted
- * for the same subject only. Without a response the subject is still known.
+ * Requests the email from `userinfo_endpoint`, since providers may omit claims in the ID token. Sends one request and
+ * accepts the response for the same subject only. If the request fails, the sign-in continues without the email.
  * @throws when the response is for another subject
  */
 async function requestEmail(

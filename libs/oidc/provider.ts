@@ -27,7 +27,7 @@ export interface ProviderOptions {
   readonly allowedHosts: string;
 }
 
-/** Timeout for both documents together; a request with a token waits for them. */
+/** Timeout for the discovery document and the keys together; requests with a token wait until both are read. */
 const timeoutMs = 4_000;
 const maxBytes = 512 * 1024;
 const maxKeys = 100;
@@ -81,7 +81,10 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
 
 const ofDocument = (detail: string) => ({ failure: 'misconfigured', detail }) as const;
 
-/** @throws ProviderFault unless the document contains the endpoint and it may be called */
+/**
+ * Checks that the document contains the endpoint and that its URL is allowed.
+ * @throws ProviderError
+ */
 export function requireEndpoint(metadata: ProviderMetadata, name: string, allowedHosts: string): void {
   if (!hasEndpoint(metadata, name, allowedHosts))
     throw new ProviderError(ofDocument(name), `the discovery document has no ${name} that may be asked`);
@@ -101,7 +104,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
-/** Why a URL is not allowed for an identity provider; undefined when it is allowed (S5). */
+/** Returns why a URL is not allowed for an identity provider; undefined when it is allowed (S5). */
 export function findUrlProblem(text: string, allowedHosts: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be a URL that starts with https://';

@@ -1,28 +1,28 @@
 /**
- * Values stored in the browser that it can neither read nor change: encrypted and authenticated (A256GCM), with an
- * expiry.
+ * Encrypts and authenticates (A256GCM) values that are stored in the browser, so that the browser can neither read nor
+ * change them. Each value has an expiry.
  */
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 
 export interface Sealer<Value extends Readonly<Record<string, string>>> {
-  /** Returns letters, digits, `-`, `_` and `.`, which are valid in a cookie. */
+  /** Encrypts the value. Returns letters, digits, `-`, `_` and `.`, which are valid in a cookie. */
   seal(value: Value): Promise<string>;
-  /** Returns the sealed value; undefined for any other text, and after its expiry. */
+  /** Returns the sealed value; undefined when the text is invalid or expired. */
   open(text: string): Promise<Value | undefined>;
 }
 
 export interface SealerOptions {
   /** Secret of the installation, the same in every replica. */
   readonly secret: string;
-  /** Purpose of the values; a value sealed for one purpose is invalid for another. */
+  /** A value sealed for one purpose is invalid for another. */
   readonly purpose: string;
   readonly lifeSeconds: number;
   /** Returns epoch milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
-/** A cookie has at most 4,096 bytes; longer values were not sealed here. */
+/** A cookie has at most 4,096 bytes, so a longer value was not sealed here. */
 const maxLength = 4_000;
 
 export function createSealer<Value extends Readonly<Record<string, string>>>(options: SealerOptions): Sealer<Value> {

@@ -1,4 +1,4 @@
-/** Why a code flow sign-in failed, for operators and for the error page (S3; D105). */
+/** Explains why a sign-in by the code flow failed, for operators and for the error page (S3; D105). */
 import {
   AuthorizationResponseError,
   ClientError,
@@ -8,7 +8,7 @@ import {
 import { AppError } from '#libs/errors';
 import { OutboundError } from '#libs/outbound';
 
-/** Reasons to reject a token, for logs and metrics; clients only get 401. */
+/** Reasons for rejecting a token, used in logs and metrics; clients only receive 401. */
 export const tokenRejections = [
   'malformed',
   'algorithm',
@@ -63,7 +63,7 @@ const misconfigured = new Set([
 ]);
 const away = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
-/** Maps any error to one of the three kinds. */
+/** Maps any error to a `SignInError`: `away`, `misconfigured` or `refused`. */
 export function explainFailure(error: unknown): SignInError {
   if (error instanceof SignInError) return error;
   return new SignInError(findReason(error), { cause: error });
@@ -92,7 +92,7 @@ function findReason(error: unknown): Reason {
     : { failure: 'refused', detail: 'unknown' };
 }
 
-/** Unknown codes may be any text. */
+/** Unknown codes can contain any text, so they are replaced by `unknown`. */
 function ofCode(code: string): Reason {
   const detail = /^[a-z_]{1,64}$/.test(code) ? code : 'unknown';
   return { failure: away.has(code) ? 'away' : misconfigured.has(code) ? 'misconfigured' : 'refused', detail };
@@ -118,7 +118,7 @@ function ofClient({ code = '', cause }: ClientError): Reason {
 
 const isJson = ({ headers }: Response): boolean => /\bjson\b/i.test(headers.get('content-type') ?? '');
 
-/** The claim or parameter that did not match, as named by the library. */
+/** Returns the name of the claim or parameter that did not match, as reported by the library. */
 function findClaim(cause: unknown): string | undefined {
   for (let at: unknown = cause; typeof at === 'object' && at !== null; at = (at as { cause?: unknown }).cause) {
     const { claim, attribute } = at as { claim?: unknown; attribute?: unknown };
@@ -128,7 +128,7 @@ function findClaim(cause: unknown): string | undefined {
   return undefined;
 }
 
-/** Why a sign-in at a provider can fail, and errors of the provider's documents (S3; D105). */
+/** Failures of a sign-in at a provider, and errors of the provider's documents (S3; D105). */
 
 /**
  * `away`: a retry may succeed soon. `misconfigured`: an operator has to change settings here or at the provider.
@@ -143,7 +143,7 @@ export interface Reason {
   readonly detail: string;
 }
 
-/** The provider's document is missing or does not allow calling it. */
+/** The provider's document is missing, or it does not permit a call to the provider. */
 export class ProviderError extends Error implements Reason {
   readonly failure: SignInFailure;
   readonly detail: string;

@@ -1,6 +1,6 @@
 /**
- * Cache of the provider's public keys (S1, S4): known keys stay usable while the provider is unavailable; unknown keys
- * trigger at most one request every 30 seconds, however many tokens reference them.
+ * Cache of the provider's public keys (S1, S4): known keys remain usable while the provider is unavailable; unknown
+ * keys cause at most one request every 30 seconds, regardless of the number of tokens.
  */
 import { createLocalJWKSet, errors, type CryptoKey, type JWSHeaderParameters } from 'jose';
 import { unavailable } from '#libs/errors';
@@ -8,8 +8,8 @@ import type { Provider } from './provider.ts';
 
 export interface SigningKeys {
   /**
-   * The key that a header references; undefined when the provider does not have it. @throws AppError unavailable when
-   * the provider cannot be reached
+   * Returns the key that a header references; undefined when the provider does not have it. @throws AppError
+   * `unavailable` when the provider is unavailable
    */
   find(header: JWSHeaderParameters): Promise<CryptoKey | undefined>;
 }
@@ -18,11 +18,11 @@ export interface SigningKeyOptions {
   readonly provider: Provider;
   /** Called when a request to the provider failed. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
-  /** Milliseconds of a monotonic clock. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Milliseconds between two requests for unknown keys. */
+/** Minimum milliseconds between two requests because of unknown keys. */
 const unknownKeyMs = 30_000;
 /** Milliseconds between attempts while no key is known, e.g. when the provider is unavailable at startup. */
 const firstKeysMs = 5_000;
@@ -39,7 +39,7 @@ export function createSigningKeys({
   let known: Finder | undefined;
   let readAt = -Infinity;
   let triedAt = -Infinity;
-  /** Time of the last request for an unknown key. */
+  /** Time of the last request that an unknown key caused. */
   let requestedAt = -Infinity;
   let isAway = false;
   let reading: Promise<void> | undefined;
@@ -59,7 +59,7 @@ export function createSigningKeys({
   };
   const readOnce = (): Promise<void> => (reading ??= read());
 
-  /** Reads the keys for an unknown one, unless this was done just now. */
+  /** Reads the keys because of an unknown one, unless they were requested recently. */
   const request = async (): Promise<void> => {
     if (reading !== undefined) return reading;
     if (known === undefined) {
@@ -89,7 +89,7 @@ async function findIn(keys: Finder | undefined, header: JWSHeaderParameters): Pr
   try {
     return await keys(header);
   } catch (error) {
-    // Includes ambiguous matches, e.g. for a header without `kid`; candidates are not tried one by one.
+    // Also when several keys match, e.g. for a header without `kid`; they are not tried one by one.
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }

@@ -15,35 +15,37 @@ export interface Identity {
 export interface VerifiedToken {
   readonly identity: Identity;
   readonly claims: JWTPayload;
-  /** Expiry in epoch milliseconds, leeway included. */
+  /** Expiry in epoch milliseconds, including the tolerance for clock differences. */
   readonly endsAtMs: number;
 }
 
 export interface Verifier {
-  /** @throws TokenRefused; AppError unavailable when the provider is needed but unavailable (S4) */
+  /** @throws TokenRejectedError; AppError `unavailable` when keys are missing and the provider is unavailable (S4) */
   verify(token: string): Promise<VerifiedToken>;
 }
 
 export interface VerifierOptions {
   readonly issuer: string;
-  /** `aud` must contain one of them. */
+  /** `aud` of a token must contain at least one of these. */
   readonly audiences: readonly string[];
   readonly keys: SigningKeys;
   /** Returns epoch milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Asymmetric algorithms only: with HS* the public key would be the secret. */
+/** Asymmetric algorithms only: with HS*, an attacker could sign tokens with the public key. */
 const algorithms: readonly string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-/** Identity or access tokens; other tokens of the issuer, such as logout tokens, have another type (RFC 8725). */
+/**
+ * Types of identity and access tokens; other tokens of the issuer, such as logout tokens, have another type (RFC 8725).
+ */
 const types: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 const leewaySeconds = 30;
-/** Maximum length of a subject in OpenID Connect. */
+/** Maximum length of a subject according to OpenID Connect. */
 const maxSubject = 255;
 const maxEmail = 320;
 
 export function createVerifier({ issuer, audiences, keys, now = () => Date.now() }: VerifierOptions): Verifier {
-  /** Rejects what can be rejected without a key, so that foreign tokens cause no request to the provider. */
+  /** Makes the checks that need no key first, so that foreign tokens cause no request to the provider. */
   const screen = (token: string): void => {
     const { header, claims } = read(token);
     if (!algorithms.includes(String(header.alg))) throw new TokenRejectedError('algorithm');
@@ -94,14 +96,14 @@ function read(token: string) {
 
 function readIdentity(issuer: string, claims: JWTPayload): Identity {
   const { sub: subject, events } = claims;
-  // A logout token has `events`; older providers do not set the header type.
+  // Only logout tokens have `events`; older providers do not set a header type for them.
   if (events !== undefined) throw new TokenRejectedError('type');
   if (typeof subject !== 'string' || subject === '' || subject.length > maxSubject || !isStorable(subject))
     throw new TokenRejectedError('claims');
   return { issuer, subject, verifiedEmail: readVerifiedEmail(claims) };
 }
 
-/** Returns the email if `email_verified` is the boolean `true`, not a text. */
+/** Returns the email if `email_verified` is the boolean `true`; the text `"true"` is not accepted. */
 export function readVerifiedEmail({
   email,
   email_verified: isVerified,
@@ -110,7 +112,7 @@ export function readVerifiedEmail({
   return isUsable ? email : undefined;
 }
 
-/** False for control characters and lone surrogates, which can be neither stored nor displayed. */
+/** Returns false for text with control characters or lone surrogates, which cannot be stored or displayed. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }

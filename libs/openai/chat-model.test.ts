@@ -1,4 +1,4 @@
-/** Responses of a malicious or compromised server behind LLM_BASE_URL are bounded while they are read. */
+/** A malicious or compromised server behind LLM_BASE_URL: its responses are limited while they are read. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ afterEach(() => {
   }
 });
 
-/** Text of the reply when a server responds like this. */
+/** Returns the reply text when the server responds with `respond`. */
 async function answerWith(respond: RequestListener, { timeoutMs = 120_000, listener }: Options = {}): Promise<string> {
   const server = createServer(respond);
   servers.push(server);
@@ -25,11 +25,11 @@ async function answerWith(respond: RequestListener, { timeoutMs = 120_000, liste
 
 interface Options {
   readonly timeoutMs?: number;
-  /** Requests a streamed reply. */
+  /** If set, requests a streamed reply. */
   readonly listener?: TextListener;
 }
 
-/** Failure of the call when a server responds like this. */
+/** Returns the failure of the call when the server responds with `respond`. */
 async function failureWith(respond: RequestListener, options?: Options): Promise<ModelFailure> {
   try {
     await answerWith(respond, options);
@@ -43,7 +43,7 @@ async function failureWith(respond: RequestListener, options?: Options): Promise
 const json = { 'content-type': 'application/json' };
 
 describe('a malicious model server (rules/providers#language-models)', () => {
-  it('is rejected when it sends a compression bomb, without unpacking it', async () => {
+  it('rejects a compression bomb without decompressing it', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 9 });
     const before = process.memoryUsage().rss;
     const failure = await failureWith((_request, response) =>
@@ -53,7 +53,7 @@ describe('a malicious model server (rules/providers#language-models)', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
 
-  it('is rejected when its response never ends', async () => {
+  it('rejects a response that never ends', async () => {
     const failure = await failureWith((_request, response) => {
       response.writeHead(200, json);
       const more = (): void =>
@@ -63,7 +63,7 @@ describe('a malicious model server (rules/providers#language-models)', () => {
     expect(failure.kind).toBe('unreadable');
   });
 
-  it('is waited for at most two attempts when it sends slowly', async () => {
+  it('ends after at most two attempts when the server sends too slowly', async () => {
     let attempts = 0;
     const failure = await failureWith(
       (_request, response) => {
@@ -75,11 +75,11 @@ describe('a malicious model server (rules/providers#language-models)', () => {
       { timeoutMs: 1_500 }, // enough for a request on a busy machine
     );
     expect(attempts).toBe(2);
-    // Jest's realm hides the name of the timeout error, so it looks like a lost connection here.
+    // Jest's realm hides the name of the timeout error, so a timeout looks like a lost connection in this test.
     expect(['timeout', 'connection']).toContain(failure.kind);
   });
 
-  it('is not followed to another address', async () => {
+  it('does not follow a redirect of the model server', async () => {
     let visits = 0;
     const failure = await failureWith((request, response) => {
       if (request.url?.startsWith('/inside') === true) visits++;
@@ -97,7 +97,7 @@ const event = (content: unknown, finish: string | null = null): string =>
 
 describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
   it.each(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'STOP'])(
-    'may end their replies with %s',
+    'accepts a reply with the finish reason %s',
     async (finish) => {
       await expect(
         answerWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish))),
@@ -113,7 +113,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     },
   );
 
-  it.each(['error', 'max_tokens', 'abort', 'tool_calls'])('fail with the finish reason %s', async (finish) => {
+  it.each(['error', 'max_tokens', 'abort', 'tool_calls'])('fails with the finish reason %s', async (finish) => {
     expect(
       (await failureWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).kind,
     ).toBe('empty');
@@ -125,7 +125,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     '[THINK]They were here in May.[/THINK]',
     '<|channel|>analysis<|message|>They were here in May.<|end|><|start|>assistant<|channel|>final<|message|>',
     'analysisThey were here in May.assistantfinal',
-  ])('are streamed without thoughts in the text: %j', async (thoughts) => {
+  ])('removes thoughts from streamed and unstreamed replies: %j', async (thoughts) => {
     const answer = 'Hi, see <b>.';
     await expect(
       answerWith((_request, response) => response.writeHead(200, json).end(whole(thoughts + answer, 'stop'))),
@@ -146,7 +146,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     expect(received.at(-1)?.trim()).toBe(answer);
   });
 
-  it('are streamed without parts that are not text', async () => {
+  it('ignores parts of a streamed message that are not text', async () => {
     const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: 'The notes say: they were here in May.' }] };
     const parts = [
       thoughts,
@@ -170,7 +170,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     ).toBe('empty');
   });
 
-  it('may send NaN and omit the finish reason', async () => {
+  it('accepts NaN in a response, and a missing finish reason', async () => {
     const answer = whole('Hi', '').replace(
       '"finish_reason"',
       '"logprobs":{"content":[{"logprob":-Infinity,"n":NaN}]},"finish_reason"',
@@ -181,7 +181,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
   });
 
   it.each(['text/plain; charset=utf-8', 'application/octet-stream', undefined])(
-    'are streamed with the content type %s',
+    'reads a stream with the content type %s',
     async (type) => {
       const received: string[] = [];
       const streamed = answerWith(
@@ -196,21 +196,21 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     },
   );
 
-  it('may send a complete response with the content type of a stream', async () => {
+  it('reads a complete response with the content type of a stream', async () => {
     const listener = (): void => undefined;
     await expect(
       answerWith((_request, response) => response.writeHead(200, events).end(whole('Hi', 'stop')), { listener }),
     ).resolves.toBe('Hi');
   });
 
-  it('return JSON without thoughts in its strings', async () => {
+  it('removes thoughts from the strings of a JSON reply', async () => {
     const answer = '{"answer":"<think>secret</think>hi"}';
     await expect(
       answerWith((_request, response) => response.writeHead(200, json).end(whole(answer, 'stop'))),
     ).resolves.toBe('{"answer":"hi"}');
   });
 
-  it.each([429, 503])('may send Retry-After as a date with status %d', async (status) => {
+  it.each([429, 503])('reads Retry-After as a date with status %d', async (status) => {
     const failAt = (ms: number): Promise<ModelFailure> =>
       failureWith((_request, response) =>
         response
@@ -224,7 +224,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     expect((await failAt(100_000_000)).retryAfter).toBe(3_600);
   });
 
-  it('read and record the thinking habit from plain replies and unopened thoughts only', async () => {
+  it('learns whether a model thinks only from plain replies and from thoughts without an opening marker', async () => {
     let content = 'Hi there';
     const server = createServer((_request, response) => {
       response.writeHead(200, events).end(
@@ -277,11 +277,11 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     ['gpt-oss-120b', false],
     ['magistral-medium', false],
     ['deepseek-reasoner', false],
-  ])('streams a model from its first reply unless its name denotes reasoning: %s', (name, isPlain) => {
+  ])('streams text from the first reply of a model unless its name indicates reasoning: %s', (name, isPlain) => {
     expect(initialPlainReplies(name) >= plainRepliesRequired).toBe(isPlain);
   });
 
-  it('are not waited for when they keep the connection open', async () => {
+  it('completes a reply at the end marker even if the server does not close the connection', async () => {
     const received = (): void => undefined;
     const streamed = answerWith(
       (_request, response) => response.writeHead(200, events).write(`${event('Hi')}data: [DONE]\n\n`),
@@ -293,7 +293,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
   });
 
   it.each(['<think>I wonder', '<think>done</think> ', 'done</think>', '\u200b', '\u2060\u00ad\ufe0f', '\u2800'])(
-    'fail with an empty reply when its text is invisible: %j',
+    'fails when the reply has no visible text: %j',
     async (content) => {
       expect(
         (await failureWith((_request, response) => response.writeHead(200, json).end(whole(content, 'stop')))).kind,
@@ -301,7 +301,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     },
   );
 
-  it('may send an event per word for the maximum reply', async () => {
+  it('reads a reply of the maximum length with one event per word', async () => {
     const answer = 'one '.repeat(24_500).trim();
     const pieces = answer
       .split(/(?<= )/)
@@ -314,7 +314,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     await expect(streamed).resolves.toBe(answer);
   });
 
-  it('fail when a stream never ends', async () => {
+  it('fails when a stream exceeds the size limit', async () => {
     const failure = await failureWith((_request, response) => {
       response.writeHead(200, events);
       const more = (): void =>

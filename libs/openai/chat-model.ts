@@ -1,6 +1,6 @@
 /**
- * Chat completions from any OpenAI-compatible server. Everything except a complete, readable reply is a {@link
- * ModelFailure}, and no turn is recorded (D33a).
+ * Requests chat completions from any OpenAI-compatible server. Everything except a complete, readable reply is a {@link
+ * ModelFailure}; no turn is recorded then (D33a).
  */
 import { truncateText } from '#libs/errors';
 import { toStorableText } from '#libs/json';
@@ -26,28 +26,32 @@ export interface Completion {
 }
 
 export interface Model {
-  /** Requested model and server. */
+  /** Name of the requested model. */
   readonly name: string;
   readonly baseUrl: string;
   /**
-   * Calls `listener` while the model writes, if the server supports streaming.
-   * @throws ModelFailure; takes at most two attempts and ends with the signal.
+   * Returns the reply. Calls `listener` while the model writes, if the server supports streaming. Makes at most two
+   * attempts and ends when the signal is aborted.
+   * @throws ModelFailure
    */
   complete(messages: readonly PromptMessage[], signal: AbortSignal, listener?: TextListener): Promise<Completion>;
 }
 
 export interface ModelSettings extends ClientSettings {
   readonly model: string;
-  /** Default: in memory. */
+  /** By default, the habit is stored in memory. */
   readonly habit?: ThinkingHabit;
 }
 
 const maxNameLength = 200;
 const maxReplyCharacters = 100_000;
-/** Larger than any context; a higher count is a server error. */
+/** Larger than the context of any model; a higher count is an error of the server. */
 const maxTokens = 100_000_000;
 
-/** Statuses of servers that do not support streaming, or not with usage. The request is repeated without it. */
+/**
+ * Statuses of servers that do not support streaming, or do not support usage in streams. The request is repeated
+ * without streaming.
+ */
 const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
 export function createModel(settings: ModelSettings): Model {
@@ -99,7 +103,7 @@ export function createModel(settings: ModelSettings): Model {
   };
 }
 
-/** Starts with the first visible character and stops at the maximum reply length. */
+/** Calls the listener from the first visible character up to the maximum reply length. */
 function skipLeadingSpace(listener: TextListener): TextListener {
   let hasStarted = false;
   return (content) => {
@@ -155,7 +159,7 @@ function count(value: unknown): number | undefined {
 
 type LoadedClient = typeof Library & { readonly client: ReturnType<typeof Library.createClient> };
 
-/** The client is created, and its library loaded, on first use. */
+/** Returns a function that loads the library and creates the client on first use. */
 export function createLazyClient(settings: ClientSettings): () => Promise<LoadedClient> {
   let opened: Promise<LoadedClient> | undefined;
   return () =>

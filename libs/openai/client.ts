@@ -11,17 +11,17 @@ export { toFile };
 
 const maxResponseBytes = 4 * 1024 * 1024;
 /**
- * An event carries a few characters in some hundred bytes. The text kept from a stream is limited like a complete
- * response.
+ * Limits the raw stream: an event has only a few characters in some hundred bytes. The text read from a stream has the
+ * same limit as a complete response.
  */
 const maxStreamBytes = 64 * 1024 * 1024;
 const maxRetryAfterSeconds = 3_600;
 
-/** Client with one retry on 408, 409, 429, 5xx, timeouts and broken connections. */
+/** Creates a client with one retry on 408, 409, 429, 5xx, timeouts and broken connections. */
 export function createClient(settings: ClientSettings): OpenAI {
   return new OpenAI({
     baseURL: settings.baseUrl,
-    // The client requires a key; servers without authentication ignore it.
+    // The library requires a key; servers without authentication ignore it.
     apiKey: settings.apiKey === '' ? 'none' : settings.apiKey,
     organization: null,
     project: null,
@@ -39,14 +39,14 @@ export interface StreamOptions {
   readonly isPlain: boolean;
 }
 
-/** The same client for one streamed call. */
+/** Returns a copy of the client for one streamed call. */
 export function withStreaming(client: OpenAI, streaming: StreamOptions): OpenAI {
   return client.withOptions({ fetch: (url, init) => fetchWhole(url, init, streaming) });
 }
 
 /**
- * Reads the whole body, bounded, within the timeout of the attempt; the client's own timer stops at the headers. Some
- * servers stream although nobody asked for it; their events are combined here.
+ * Reads the whole body with a size limit and within the timeout of the attempt; the library's own timer ends at the
+ * headers. Some servers stream without a request for it; their events are combined here.
  */
 async function fetchWhole(
   url: string | URL | Request,
@@ -69,7 +69,7 @@ async function fetchWhole(
   return new Response(hasBody ? body : null, { status, statusText, headers });
 }
 
-/** Undefined for invalid JSON, which the client reports. */
+/** Returns undefined for invalid JSON, which the library reports. */
 function parseIfJson(text: string): unknown {
   try {
     return parseLeniently(text);
@@ -88,7 +88,7 @@ async function* readBounded(response: Response, maxBytes: number): AsyncGenerato
 }
 
 /**
- * Returns the completion. The client retries a broken stream unless text was already delivered to a listener; then the
+ * Returns the completion. The library retries a broken stream unless the listener has already received text; then the
  * reply counts as truncated (C1).
  */
 async function readEvents(
@@ -115,7 +115,7 @@ async function readEvents(
   return reader.finish();
 }
 
-/** Converts an error of a call. */
+/** Converts an error of a call to a `ModelFailure`. */
 export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
   const failure = error instanceof OpenAI.APIConnectionError ? error.cause : error; // errors while the body is read are wrapped
   if (failure instanceof ModelFailure) return failure;
@@ -134,8 +134,8 @@ export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
 }
 
 /**
- * Seconds to wait, at least 1; undefined when the server requests no delay. HTTP dates are compared with the server's
- * clock.
+ * Returns the seconds to wait, at least 1; undefined when the server does not request a delay. HTTP dates are compared
+ * with the server's clock.
  */
 function readRetryAfter(headers: Headers | undefined): number | undefined {
   const ms = parseRetryAfter(headers?.get('retry-after'), Date.parse(headers?.get('date') ?? ''));

@@ -13,7 +13,7 @@ function assembleEventStream(...pieces: string[]): Record<string, unknown> {
 }
 
 describe('a streamed completion (rules/providers#language-models)', () => {
-  it('is combined with its finish reason and usage', () => {
+  it('combines the events to one completion with finish reason and usage', () => {
     const text = `: comment\n\n${chunk('Hel')}${chunk('lo')}${chunk(null, 'stop')}${usage}data: [DONE]\n\n`;
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       expect(assembleEventStream(text.replaceAll('\n', lineEnd))).toEqual({
@@ -23,7 +23,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     }
   });
 
-  it('is truncated when it ends without a finish reason', () => {
+  it('reports a stream without a finish reason as truncated', () => {
     expect(assembleEventStream(chunk('Hel'))).toMatchObject({ choices: [{ finish_reason: 'length' }] });
     expect(assembleEventStream(chunk('Hel') + chunk('', ''))).toMatchObject({ choices: [{ finish_reason: 'length' }] });
   });
@@ -81,7 +81,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
       'each says that there is no error',
       raw('{"delta":{"content":"Hello"},"finish_reason":"stop","error":null}', ',"error":""') + done,
     ],
-  ])('is complete where %s (D85)', (_what, text) => {
+  ])('returns the complete reply when %s (D85)', (_what, text) => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       const input = text.replaceAll('\n', lineEnd);
       expect(assembleEventStream(input)).toMatchObject(hello);
@@ -89,7 +89,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     }
   });
 
-  it('is empty after an error or invalid data', () => {
+  it('returns an empty completion after an error event or invalid data', () => {
     for (const part of [
       'data: {"error":{"message":"no"}}\n\n',
       'data: {"choices":[{"del\n\n',
@@ -122,7 +122,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     }
   });
 
-  it('is the complete response when a server sends no events', () => {
+  it('reads a complete response instead of events', () => {
     const answer = '\n{"choices":[{"message":{"content":"Hello\\n\\ndata: x"},"finish_reason":"stop"}]}';
     expect(assembleEventStream(...answer.split(''))).toMatchObject({
       choices: [{ message: { content: 'Hello\n\ndata: x' } }],
@@ -130,14 +130,14 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     expect(assembleEventStream('{"choices":[')).toEqual({});
   });
 
-  it('continues when every event reports that there is no error', () => {
+  it('ignores `error: null` in events', () => {
     const event = (delta: object, finish: string | null): string =>
       `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], error: null })}\n\n`;
     const completion = assembleEventStream(event({ content: 'Hello' }, null), event({}, 'stop'));
     expect(completion).toMatchObject({ choices: [{ message: { content: 'Hello' }, finish_reason: 'stop' }] });
   });
 
-  it('is the same for any chunks, and its text only grows (C1)', () => {
+  it('returns the same completion for any chunks, and only appends text (C1)', () => {
     const text = `${chunk('Hel')}${chunk('lo, 😀 ')}${chunk('there')}${chunk(null, 'stop')}${usage}data: [DONE]\r\n\r\n`;
     const property = fc.property(fc.array(fc.nat(text.length)), (places) => {
       const reader = new EventStreamReader({ isPlain: true });
@@ -152,7 +152,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     fc.assert(property);
   });
 
-  it('has no text when the model refuses', () => {
+  it('returns no text when the model refuses to reply', () => {
     const reader = new EventStreamReader({ isPlain: true });
     reader.push(`${chunk('Hel')}data: {"choices":[{"delta":{"refusal":"I cannot"}}]}\n\n`);
     expect(reader.text).toBe('');
@@ -172,7 +172,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     'Пользователь здоровается.',
     'I have to greet.',
     'Welcome, they say.',
-  ])('withholds text before the closing marker of a model with unknown habit: %s (D84)', (thought) => {
+  ])('withholds text until the closing marker while it is unknown whether the model thinks: %s (D84)', (thought) => {
     const pieces = [
       chunk(thought),
       chunk(' Internal note: budget is 5. '),
@@ -184,7 +184,7 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     expect(readPieces(false, pieces)).toEqual(['', '', '', 'Hel', 'Hello', 'Hello']);
   });
 
-  it('shows text of a model with unknown habit when the reply is complete, not when it is truncated (D84)', () => {
+  it('releases text of a model with unknown thinking habit when the reply is complete, but not when it is truncated (D84)', () => {
     expect(readPieces(false, [chunk('Hel'), chunk('lo'), chunk(null, 'stop')])).toEqual(['', '', 'Hello']);
     expect(readPieces(false, [chunk('Hel'), chunk('lo'), done])).toEqual(['', '', 'Hello']);
     expect(readPieces(false, [chunk('Hel'), chunk('lo', 'length'), done])).toEqual(['', '', '']);
@@ -199,11 +199,11 @@ describe('a streamed completion (rules/providers#language-models)', () => {
       raw('{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"secret"}]}]}}'),
     ],
     ['markers', chunk('<think>secret</think>')],
-  ])('shows text immediately after thoughts in %s', (_where, thoughts) => {
+  ])('releases text immediately after thoughts in %s', (_where, thoughts) => {
     expect(readPieces(false, [thoughts, chunk('Hel'), chunk('lo')])).toEqual(['', 'Hel', 'Hello']);
   });
 
-  it('withholds what starts like a thought, also of a plain model', () => {
+  it('withholds text that starts like a thought, also for a model without thoughts', () => {
     expect(readPieces(true, [chunk('The'), chunk(' visitor greets.'), chunk('</think>Hello')])).toEqual([
       '',
       '',
@@ -212,13 +212,13 @@ describe('a streamed completion (rules/providers#language-models)', () => {
     expect(readPieces(true, [chunk('The'), chunk(' garden')])).toEqual(['', 'The garden']);
   });
 
-  it('withholds text when the field for thoughts is empty', () => {
+  it('withholds text when the thoughts field of a chunk is empty', () => {
     expect(readPieces(false, [raw('{"delta":{"content":"Hel","reasoning_content":null,"reasoning":""}}')])).toEqual([
       '',
     ]);
   });
 
-  it('accepts any input', () => {
+  it('never throws, for any stream content', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.json().map((json) => `data: ${json}\n\n`),

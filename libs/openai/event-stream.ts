@@ -34,7 +34,7 @@ export class EventStreamReader {
   #event = '';
   #data: string[] = [];
   readonly #thoughts = new ThoughtFilter();
-  /** The server sends thoughts in a separate field, so the text contains none. */
+  /** The server sends thoughts in a separate field, so the content does not contain any. */
   #hasReasoning = false;
   #refusal = '';
   #finishReason: unknown;
@@ -59,7 +59,7 @@ export class EventStreamReader {
     return isAnswer || (this.#isPlain && !startsLikeThought(text)) ? text : '';
   }
 
-  /** No closing marker can follow. */
+  /** The text is final: a closing marker of thoughts cannot follow. */
   get #isComplete(): boolean {
     return this.#finishReason === undefined ? this.#isOver : isCompleteFinish(this.#finishReason);
   }
@@ -86,13 +86,13 @@ export class EventStreamReader {
       this.#line += input;
       return;
     }
-    // `\r` at the end can be half of a line break.
+    // A `\r` at the end can be the first half of a `\r\n`.
     const lines = (this.#line + input).split(/\r\n|\r(?!$)|\n/);
     this.#line = lines.pop() ?? '';
     for (const line of lines) this.#readLine(line);
   }
 
-  /** The completion, or `{}` if there is none. */
+  /** Returns the completion; `{}` after an error in the stream. */
   finish(): Record<string, unknown> {
     if (this.#document !== undefined) return readDocument(this.#document);
     this.push('\n\n');
@@ -136,7 +136,7 @@ export class EventStreamReader {
     this.#event = '';
   }
 
-  /** False for incomplete or invalid JSON. */
+  /** Returns false for incomplete or invalid JSON. */
   #readData(data: string): boolean {
     if (data === '') return true;
     let chunk: unknown;
@@ -176,7 +176,7 @@ const errorTexts = ['error', 'errors', 'detail', 'message', 'msg', 'exception', 
 const codes = ['code', 'status', 'status_code', 'error_code', 'state', 'type', 'event', 'object'];
 const errorWord = /error|exception|fail|denied|abort|unavailable|overload/i;
 
-/** An event name, data or line that only keeps the connection alive. */
+/** Returns true for event names, data and lines that only keep the connection alive. */
 function isKeepAlive(text: string): boolean {
   return text.length < 40 && keepAlives.has(text.replace(/[^a-z]/gi, '').toLowerCase());
 }
@@ -185,7 +185,10 @@ function isErrorName(event: string): boolean {
   return errorWord.test(event);
 }
 
-/** Whether a line is a field or a comment. Other lines are written by servers or proxies that fail (D85). */
+/**
+ * Returns whether a line is a field or a comment of the stream. Other lines are written by failing servers or proxies
+ * (D85).
+ */
 function isStreamField(line: string): boolean {
   const [, name] = /^([a-z][\w-]*)?(?::|$)/i.exec(line) ?? [];
   return name === undefined ? line.startsWith(':') || isKeepAlive(line) : !errorWord.test(name);
@@ -201,7 +204,7 @@ function isErrorEvent(event: object): boolean {
     : undefined;
   if ([fields['error'], fields['errors'], choice?.error].some(isSet)) return true;
   if (codes.some((name) => isErrorCode(fields[name]))) return true;
-  // Some servers add `code: 0, message: "Success"` to every chunk.
+  // Some servers add `code: 0, message: "Success"` to every chunk, which is not an error.
   if (choice !== undefined || codes.some((name) => isSuccess(fields[name]))) return false;
   return errorTexts.some((name) => isSet(fields[name]));
 }
@@ -228,7 +231,7 @@ function isSuccess(value: unknown): boolean {
   );
 }
 
-/** Text of a message or of its text parts; undefined without text. */
+/** Returns the text of a message or of its text parts; undefined without text. */
 export function textOf(content: unknown): string | undefined {
   if (!Array.isArray(content)) return typeof content === 'string' ? content : undefined;
   return content
@@ -236,19 +239,19 @@ export function textOf(content: unknown): string | undefined {
     .join('');
 }
 
-/** Some servers send an empty string or "null" instead of null. */
+/** Returns undefined for an empty string or "null", which some servers send instead of null. */
 export function readFinish(finish: unknown): unknown {
   return finish === '' || finish === 'null' ? null : finish;
 }
 
-/** Finish reasons of complete replies: OpenAI's, and those that some servers pass on from models. */
+/** Finish reasons of complete replies: OpenAI's, and reasons of models that some servers forward. */
 const completeFinishReasons = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
 
 export function isCompleteFinish(finish: unknown): boolean {
   return typeof finish === 'string' && completeFinishReasons.has(finish.toLowerCase());
 }
 
-/** Whether a message or chunk has thoughts in a separate field. */
+/** Returns whether a message or chunk has thoughts in a separate field. */
 export function hasReasoning(message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return false;
   const { reasoning_content: content, reasoning, content: parts } = message as Readonly<Record<string, unknown>>;
@@ -256,7 +259,7 @@ export function hasReasoning(message: unknown): boolean {
   return Array.isArray(parts) && parts.some((part: { type?: unknown } | null) => part?.type === 'thinking');
 }
 
-/** Strings are matched as a whole, so that their contents do not change. */
+/** Matches strings as a whole, so that the replacement does not change their contents. */
 const stringOrToken = /"(?:[^"\\]|\\[\s\S])*"?|-?\b(?:NaN|Infinity|inf)\b/gi;
 
 /**

@@ -1,6 +1,6 @@
 /** Settings and errors, separate from `client.ts`, whose library has hundreds of files and is loaded on first use. */
 
-/** Tokens reported by the server; many report none. */
+/** Tokens reported by the server; many servers do not report any. */
 export interface ModelUsage {
   readonly promptTokens: number | undefined;
   readonly completionTokens: number | undefined;
@@ -11,7 +11,7 @@ const noUsage: ModelUsage = { promptTokens: undefined, completionTokens: undefin
 export interface ClientSettings {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** For one attempt; there are at most two. */
+  /** Timeout of one attempt in milliseconds; a call makes at most two attempts. */
   readonly timeoutMs: number;
 }
 
@@ -28,7 +28,7 @@ export class ModelFailure extends Error {
     | 'refused'
     | 'empty';
   readonly status: number | undefined;
-  /** Seconds the provider asked to wait. */
+  /** Seconds that the provider requested to wait. */
   readonly retryAfter: number | undefined;
   /** Tokens of the unusable reply. */
   readonly usage: ModelUsage;
@@ -47,5 +47,5 @@ export class ModelFailure extends Error {
   }
 }
 
-/** Called with the complete text so far, repeatedly. */
+/** Called repeatedly, each time with the complete text so far. */
 export type TextListener = (content: string) => void;

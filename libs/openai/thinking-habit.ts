@@ -1,29 +1,32 @@
 /**
- * Whether a model's replies contain thoughts without an opening marker (D84). Some chat templates put that marker into
- * the prompt, so only the closing marker after all thoughts reveals them. The latest replies of the model tell; the
- * beginning of a reply is not enough.
+ * Detects whether a model writes thoughts without an opening marker (D84). Some chat templates put the opening marker
+ * into the prompt, so only the closing marker after the thoughts reveals them. The start of a reply is therefore not
+ * enough; the model's latest replies decide.
  */
 
-/** Consecutive plain replies after which a model's text is streamed again. */
+/** Number of consecutive replies without thoughts after which a model's text is streamed again. */
 export const plainRepliesRequired = 3;
 
-/** Names of reasoning models. Their text is withheld until their replies prove to be plain. */
+/** Matches names of reasoning models. Their text is withheld until enough replies contain no thoughts. */
 const reasoningModels = /(?<![a-z0-9])(?:r1|qwq|qwen3|magistral|gpt-oss|think(?:er|ing)?|reason(?:er|ing)?)(?![a-z])/i;
 
-/** Plain replies assumed before the first one. Text of other models is streamed at once (C1). */
+/**
+ * Returns the number of plain replies assumed at the start: 0 for reasoning models; other models are streamed
+ * immediately (C1).
+ */
 export function initialPlainReplies(model: string): number {
   return reasoningModels.test(model) ? 0 : plainRepliesRequired;
 }
 
-/** Habit of one model at one server. */
+/** Whether one model at one server writes thoughts without an opening marker. */
 export interface ThinkingHabit {
-  /** Its text has no thoughts without an opening marker and can be streamed. */
+  /** Returns true when the model writes no thoughts without an opening marker, so its text can be streamed. */
   isPlain(): Promise<boolean>;
-  /** @param isUnopened the reply had thoughts without an opening marker; false for a reply without any thoughts. */
+  /** @param isUnopened true: the reply had thoughts without an opening marker; false: it had no thoughts */
   record(isUnopened: boolean): Promise<void>;
 }
 
-/** In memory only. */
+/** Stores the habit in memory only. */
 export function createThinkingHabit(model: string): ThinkingHabit {
   let plain = initialPlainReplies(model);
   return {
@@ -34,7 +37,9 @@ export function createThinkingHabit(model: string): ThinkingHabit {
   };
 }
 
-/** Phrases that hardly any reply starts with. Replies that do are withheld while the model's habit is not known. */
+/**
+ * Phrases that are rare at the start of a reply. Text that starts with one is withheld while the model may be thinking.
+ */
 const thoughtBeginnings = (
   "hmm|let me think|let me see|let me check|let me analyze|let me consider|let's think|let’s think|let's see|i need to|i should|i must|i have to" +
   '|we need to|we should|we must|we have to|the user|the visitor|the question is|the person|the customer|the human|the prompt says|the system prompt' +
@@ -45,10 +50,13 @@ const thoughtBeginnings = (
   "|der nutzer|der besucher|die nutzerin|l'utilisateur|l’utilisateur|el usuario|l'utente|o usuário|de gebruiker|użytkownik|kullanıcı|пользователь"
 ).split('|');
 const longestBeginning = Math.max(...thoughtBeginnings.map(({ length }) => length));
-/** Chinese has no spaces between words. */
+/** Matched without a word boundary, since Chinese has no spaces between words. */
 const withoutSpaces = /^(?:好的|好，|嗯|首先|用户|ユーザー|사용자|我们|我需要|我应该|现在|让我)/u;
 
-/** @param words the beginning of a reply, possibly incomplete. */
+/**
+ * Returns whether the text can be the start of a thought.
+ * @param text the start of a reply, possibly incomplete
+ */
 export function startsLikeThought(text: string): boolean {
   const start = text
     .trimStart()

@@ -1,6 +1,6 @@
 /**
- * Speech to text from an OpenAI-compatible server (rules/providers#language-models): `verbose_json` if supported,
- * otherwise text only.
+ * Speech to text from an OpenAI-compatible server (rules/providers#language-models). Requests `verbose_json` if the
+ * server supports it, otherwise text only.
  */
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, ModelFailure } from './failure.ts';
@@ -21,17 +21,20 @@ export interface Transcription {
 
 export interface AudioFile {
   readonly bytes: Uint8Array;
-  /** With the extension of the format. */
+  /** File name with the extension of its format. */
   readonly name: string;
   readonly contentType: string;
   /** ISO 639-1; empty for automatic detection. */
   readonly language: string;
-  /** Likely words; can be empty. */
+  /** Words that are likely in the speech; can be empty. */
   readonly prompt: string;
 }
 
 export interface Transcriber {
-  /** @throws ModelFailure; takes at most two attempts and ends with the signal. */
+  /**
+   * Returns the text and segments of the file. Makes at most two attempts and ends when the signal is aborted.
+   * @throws ModelFailure
+   */
   transcribe(file: AudioFile, signal: AbortSignal): Promise<Transcription>;
 }
 

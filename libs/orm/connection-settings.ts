@@ -12,7 +12,7 @@ const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof modes)[number];
 const versions = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 const unsupported = ['sslcrl', 'sslcrldir', 'sslcertmode', 'ssl_max_protocol_version'];
-/** Trusts the certificate authorities of Node and of NODE_EXTRA_CA_CERTS. */
+/** Value of `sslrootcert`: trusts the certificate authorities of Node and of NODE_EXTRA_CA_CERTS. */
 const systemRoots = 'system';
 
 export interface TlsSettings {
@@ -60,7 +60,7 @@ export function readTlsSettings(params: URLSearchParams, variable: string): TlsS
   return { mode: mode as Mode, rootCert, cert, key, passphrase, minVersion, direct };
 }
 
-/** Connection methods, preferred first; false: without TLS. */
+/** Returns the connection methods to try, preferred first; true: with TLS, false: without TLS. */
 export function listTlsWays({ mode }: Pick<TlsSettings, 'mode'>): readonly boolean[] {
   if (mode === 'disable') return [false];
   if (mode === 'allow') return [false, true];
@@ -68,7 +68,8 @@ export function listTlsWays({ mode }: Pick<TlsSettings, 'mode'>): readonly boole
 }
 
 /**
- * TLS options for a connection to one server. Files are read for each connection, so that certificates can be renewed.
+ * Returns the TLS options for a connection to one server. The files are read for each connection, so that certificates
+ * can be renewed.
  * @throws Error when a file cannot be read
  */
 export function createTlsOptions(settings: TlsSettings, host: string): ConnectionOptions {
@@ -81,10 +82,10 @@ export function createTlsOptions(settings: TlsSettings, host: string): Connectio
       : { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(minVersion === undefined ? {} : { minVersion: minVersion as SecureVersion }),
-    // As in libpq: without a root certificate, the weaker modes encrypt without verifying the server; with one, they
-    // verify its authority.
+    // As in libpq: without a root certificate, modes below `verify-ca` encrypt without verifying the server; with one,
+    // they verify the issuer of the server's certificate.
     rejectUnauthorized: mode.startsWith('verify-') || hasRoot,
-    // The driver does not pass the host name here and would compare with `localhost`.
+    // The driver does not pass the host name here, so the default check would compare with `localhost`.
     checkServerIdentity: (_name, certificate) =>
       mode === 'verify-full' ? checkServerIdentity(host, certificate) : undefined,
   };
@@ -97,7 +98,7 @@ const maxBytes = 64 * 1024;
 /** SQLSTATE of a client that cannot connect. */
 const cannotConnect = '08001';
 
-/** Removes the password source from a URL and returns it; undefined when none is set. */
+/** Removes the source of the password from a URL and returns it; undefined when the URL does not have one. */
 export function readPasswordSource(params: URLSearchParams): ReadPassword | undefined {
   const file = params.get('password_file');
   const command = params.get('password_command');
@@ -117,7 +118,10 @@ async function readPasswordFile(file: string): Promise<string> {
   return check(text, `DATABASE_PASSWORD_FILE ${file}`);
 }
 
-/** Runs without a shell. Messages never contain the command's output. */
+/**
+ * Returns the password that the command prints. Runs without a shell; error messages never contain the command's
+ * output.
+ */
 function runPasswordCommand([program = '', ...args]: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const name = `DATABASE_PASSWORD_COMMAND ${program}`;
@@ -154,7 +158,7 @@ function check(text: string, name: string): string {
   return password;
 }
 
-/** Connections opened at the same time share one run. */
+/** Connections that are opened at the same time share one run of the command. */
 function shareRuns(run: ReadPassword): ReadPassword {
   let running: Promise<string> | undefined;
   return () => (running ??= run().finally(() => (running = undefined)));

@@ -3,7 +3,7 @@
  */
 import type pg from 'pg';
 
-/** Excludes generated columns: they are computed again on insert. */
+/** A table and its columns, without generated columns: PostgreSQL computes them again on insert. */
 export interface CopyTable {
   readonly schema: string;
   readonly name: string;
@@ -13,11 +13,11 @@ export interface CopyTable {
 export interface CopySequence {
   readonly schema: string;
   readonly name: string;
-  /** Text, since the value may exceed a JavaScript number. */
+  /** The value as text, since it can exceed the range of a JavaScript number. */
   readonly value: string;
 }
 
-/** Sorted by name, a partitioned table as a whole; excludes the migration history. */
+/** Returns the tables, sorted by name. A partitioned table is one entry; the migration history is excluded. */
 export async function listTables(client: pg.ClientBase, schemas: readonly string[]): Promise<CopyTable[]> {
   const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(
     `select n.nspname as schema, c.relname as name,
@@ -32,7 +32,7 @@ export async function listTables(client: pg.ClientBase, schemas: readonly string
   return rows;
 }
 
-/** Largest table first; a partitioned table counts with all partitions. */
+/** Returns the tables, largest first. The size of a partitioned table includes its partitions. */
 export async function sortBySize(client: pg.ClientBase, tables: readonly CopyTable[]): Promise<CopyTable[]> {
   const { rows } = await client.query<{ position: string }>(
     `select t.position from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, position)
@@ -43,7 +43,7 @@ export async function sortBySize(client: pg.ClientBase, tables: readonly CopyTab
   return rows.flatMap(({ position }) => tables[Number(position) - 1] ?? []);
 }
 
-/** Only sequences that have been used. */
+/** Returns the sequences that have been used at least once. */
 export async function listSequences(client: pg.ClientBase, schemas: readonly string[]): Promise<CopySequence[]> {
   const { rows } = await client.query<CopySequence>(
     `select schemaname as schema, sequencename as name, last_value::text as value from pg_sequences
@@ -54,7 +54,7 @@ export async function listSequences(client: pg.ClientBase, schemas: readonly str
   return rows;
 }
 
-/** Migration names of each schema with a history, in order. */
+/** Returns the migration names of each schema that has a migration history, in order. */
 export async function readHistories(
   client: pg.ClientBase,
   schemas: readonly string[],
@@ -76,8 +76,8 @@ export async function readHistories(
 }
 
 /**
- * Statements that drop constraints and indexes that slow down loading or depend on row order, and statements that
- * restore them.
+ * Returns statements that drop the constraints and indexes that slow down loading or depend on row order, and
+ * statements that restore them.
  */
 export async function listLoadObstacles(
   client: pg.ClientBase,
@@ -99,11 +99,11 @@ export async function listLoadObstacles(
      order by place, name`,
     [schemas],
   );
-  // Foreign keys are dropped before, and restored after, the unique indexes they depend on.
+  // Foreign keys depend on unique indexes: they are dropped before the indexes and restored after them.
   return { remove: rows.map(({ remove }) => remove).toReversed(), restore: rows.map(({ restore }) => restore) };
 }
 
-/** A statement whose names and literals are quoted by PostgreSQL. */
+/** Returns a statement whose names and literals are quoted by PostgreSQL. */
 export async function format(
   client: pg.ClientBase,
   template: string,

@@ -22,7 +22,7 @@ import { columnsOf, nameOf, type ReadingOptions, readTables } from './snapshot-r
 
 export type { CopySequence, CopyTable } from './copy-catalog.ts';
 
-/** A snapshot of the database; later commits are not visible. */
+/** A snapshot of the database. Commits after its start are not visible in it. */
 export interface Snapshot {
   /** ISO 8601, from the database's clock. */
   readonly takenAt: string;
@@ -32,8 +32,8 @@ export interface Snapshot {
   /** Migration names by schema. */
   readonly migrations: Readonly<Record<string, readonly string[]>>;
   /**
-   * Calls `work` with the rows of each table, on up to `connections` connections in parallel, largest table first.
-   * `onFewer` reports that the server allows fewer.
+   * Calls `work` with the rows of each table, largest table first, on up to `connections` connections in parallel.
+   * Calls `onFewer` when the server allows fewer connections.
    * @throws the first failure
    */
   readTables(options: Pick<ReadingOptions, 'connections' | 'work' | 'onFewer'>): Promise<void>;
@@ -43,9 +43,12 @@ export interface Snapshot {
 /** An open transaction that fills empty tables. */
 export interface Loader {
   readonly tables: readonly CopyTable[];
-  /** Returns a stream for the rows of a table; one table at a time. `rowCount` is final at its end. */
+  /**
+   * Returns a stream for the rows of a table. Only one table can be written at a time. `rowCount` is final when the
+   * stream ends.
+   */
   write(table: CopyTable): Writable & { readonly rowCount: number };
-  /** Advances the sequence to this value plus `gap`. */
+  /** Sets the sequence to its value in the backup plus `gap`. */
   advance(sequence: CopySequence, gap: number): Promise<void>;
   raise(counter: Counter, gap: number): Promise<void>;
 }
@@ -57,7 +60,7 @@ export interface Counter {
   readonly column: string;
 }
 
-/** The text format of values depends on these; a timeout of the role must not end a copy that takes hours. */
+/** The text format of values depends on these settings. The timeouts are disabled because a copy can take hours. */
 const sessionSettings = {
   client_encoding: 'UTF8',
   datestyle: 'ISO, YMD',
@@ -68,13 +71,14 @@ const sessionSettings = {
   statement_timeout: '0',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
-  // Forces schema-qualified names in the output.
+  // With an empty search path, names in the output include their schema.
   search_path: '""',
 } as const;
 
 /**
- * @throws AppError `unavailable` when the database is unavailable @throws MigrationError while a migration runs or was
- * interrupted
+ * Opens a snapshot of the tables of these schemas.
+ * @throws AppError `unavailable` when the database is unavailable
+ * @throws MigrationError while a migration runs or was interrupted
  */
 export async function openSnapshot(url: string, schemas: readonly string[]): Promise<Snapshot> {
   const client = await connect(url, 'backup');
@@ -110,8 +114,8 @@ export async function openSnapshot(url: string, schemas: readonly string[]): Pro
 }
 
 /**
- * Fills all tables of `schemas` in one transaction: all rows or none. Foreign keys are checked and indexes built after
- * the rows; triggers do not run, since their results are among the rows. Replaces rows inserted by migrations.
+ * Fills all tables of `schemas` in one transaction and replaces rows inserted by migrations. Foreign keys are checked
+ * and indexes are built after the rows. Triggers do not run, since the loaded rows already contain their results.
  */
 export async function loadTables(
   url: string,
@@ -161,7 +165,7 @@ export async function advanceIdSequences(
   }
 }
 
-/** Schemas with rows beyond those inserted by migrations (`seeded`), each with one such table. */
+/** Returns the tables (`schema.table`) that have rows, except the tables filled by migrations (`seeded`). */
 export async function findNonEmptyTables(
   url: string,
   schemas: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a
- * cursor.
+ * Database of one service: a connection pool, prepared statements, transactions for statements and entities, and
+ * streams from a cursor.
  */
 import pg from 'pg';
 import type { SpanAttributes } from '#libs/telemetry';
@@ -23,8 +23,8 @@ import type {
 /** An open transaction. */
 export interface Tx extends Queryable {
   /**
-   * Sends the statements in this order in one round trip; each sees the effects of the previous ones. Statements after
-   * an `await` inside a function are not in order.
+   * Sends the statements in the given order in one round trip; each statement sees the effects of the previous ones.
+   * The order does not apply to statements after an `await` inside a function.
    * @throws the first error, after all statements ended
    */
   pipeline<const Statements extends readonly (() => Promise<unknown>)[]>(
@@ -33,11 +33,14 @@ export interface Tx extends Queryable {
   /** Registers a callback that runs after the work and before the `beforeCommit` callbacks, to flush a unit of work. */
   beforeFlush(callback: () => Promise<unknown>): void;
   /**
-   * Registers a callback that runs after the work. Its statements are sent together with the commit. The callback may
-   * fail only because of them.
+   * Registers a callback that runs after the work. Its statements are sent together with the commit, so only they may
+   * make it fail.
    */
   beforeCommit(callback: () => Promise<unknown>): void;
-  /** Registers a callback that runs after a successful commit, in order. For wake-ups; it must not throw. */
+  /**
+   * Registers a callback that runs after a successful commit, in the order of registration. Used for wake-ups; the
+   * callback must not throw.
+   */
   afterCommit(callback: () => void): void;
 }
 
@@ -53,24 +56,33 @@ export interface Database extends Queryable, Streamable {
    * @throws AppError `unavailable` when the database is unavailable; otherwise the error of `work`, after a rollback.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** @throws AppError `unavailable`. */
+  /**
+   * Resolves when the database responds.
+   * @throws AppError `unavailable`
+   */
   ping(): Promise<void>;
-  /** Open connections, idle connections and callers that wait for one. */
+  /** Returns the numbers of all and idle connections, of callers that wait for a connection, and the limit. */
   stats(): PoolStats;
   /** Waits for running statements, then closes all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Maximum of statements that share a connection; further ones use another, so that PostgreSQL runs them in parallel.
+ * Maximum statements that share a connection. Further statements use another connection, so that PostgreSQL runs them
+ * in parallel.
  */
 const readsOfConnection = 16;
-/** Lock timeout of batches: a call that has to wait for a lock runs on its own. */
+/**
+ * With this lock timeout, a batch fails when one of its calls has to wait for a lock; the calls then run one by one.
+ */
 const startTogether = "begin; set local lock_timeout = '100ms'";
 const maxAttempts = 6;
-/** Idle connections are usually lost all at the same time, and the pool notices that a moment later. */
+/** Idle connections are usually lost all at once, and the pool notices it a moment later. */
 const maxLostConnections = 2;
-/** Added to the statement timeout: how long the client waits for a server that does not end the statement itself. */
+/**
+ * Milliseconds that the client waits in addition to the statement timeout, in case the server does not end the
+ * statement itself.
+ */
 const queryTimeoutSlackMs = 5_000;
 const planOnce = 'set plan_cache_mode = force_generic_plan';
 const planAsUsual = 'reset plan_cache_mode';
@@ -79,8 +91,8 @@ const pingStatement: PreparedStatement = { name: 'ping', text: 'select 1' };
 const writes = /\b(insert|update|delete|merge|create|alter|drop|call|nextval|setval)\b/i;
 
 /**
- * Opens the database of one service. Nothing is connected before the first statement.
- * @throws Error when the URL is malformed (its text is not repeated).
+ * Opens the database of one service. The first connection is opened by the first statement.
+ * @throws Error when the URL is malformed; the message does not contain the URL
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
@@ -141,7 +153,8 @@ class PooledDatabase implements Database {
   }
 
   /**
-   * Sends the whole transaction in one write. @throws AppError `unavailable` when it is unknown whether it took effect
+   * Sends `begin`, the statement and `commit` in one write. @throws AppError `unavailable` when it is unknown whether
+   * the transaction took effect
    */
   async #runTogether(item: CoalescedPrepared, columns: readonly unknown[][]): Promise<readonly CoalescedRow[]> {
     const client = await this.#connect();
@@ -153,7 +166,7 @@ class PooledDatabase implements Database {
         client.query('commit'),
       ] as const;
       const [, written, committed] = await Promise.allSettled(work);
-      // A failed statement turns the commit into a rollback; the error of the statement is more precise.
+      // A failed statement turns the commit into a rollback. The statement's error is more precise than the commit's.
       if (written.status === 'rejected') throw written.reason;
       if (committed.status === 'rejected') throw committed.reason;
       return written.value;
@@ -255,7 +268,8 @@ class PooledDatabase implements Database {
       query_timeout: this.#queryTimeoutMs,
     };
     if (planned !== 'once' || !this.#hasSessions) return (await client.query(config)).rows as Row[];
-    // The plan is chosen when the values arrive, so the setting is sent before them and reset after them.
+    // PostgreSQL chooses the plan when the values arrive, so the setting is sent before the values and reset after
+    // them.
     const [, result] = await Promise.allSettled([
       client.query(planOnce),
       client.query(config),
@@ -265,7 +279,9 @@ class PooledDatabase implements Database {
     return result.value.rows as Row[];
   }
 
-  /** @throws AppError `unavailable`. A failed connect is not retried, a lost connection is. */
+  /**
+   * @throws AppError `unavailable`. A failed attempt to connect is not retried; a statement on a lost connection is.
+   */
   async #connect(): Promise<pg.PoolClient> {
     return this.#pool.connect().catch((error: unknown) => {
       throw toDatabaseError(error);
@@ -303,7 +319,7 @@ class PooledDatabase implements Database {
       for (const callback of written) await callback();
       const statements = Promise.all(last.map((callback) => callback()));
       open = false;
-      // A failed statement turns the commit into a rollback; the error of the statement is more precise.
+      // A failed statement turns the commit into a rollback. The statement's error is more precise than the commit's.
       const [ended, committed] = await Promise.allSettled([statements, transaction.commit()]);
       if (ended.status === 'rejected') throw ended.reason;
       if (committed.status === 'rejected') throw committed.reason;
@@ -347,7 +363,7 @@ async function pipeline<const Statements extends readonly (() => Promise<unknown
   }) as unknown as Results<Statements>;
 }
 
-/** Values of one call as lists. */
+/** Converts each value of a call to a list of one value. */
 function toLists(values: readonly unknown[]): unknown[][] {
   return values.map((value) => [value]);
 }

@@ -15,7 +15,7 @@ class DryRunEnd<T> extends Error {
   }
 }
 
-/** Runs `work` in a transaction. A dry run is rolled back afterwards and returns what would have happened. */
+/** Runs `work` in a transaction and returns its result. A dry run is rolled back afterwards. */
 export async function transactionOrDryRun<T>(
   on: Transactions,
   dryRun: boolean,

@@ -21,18 +21,18 @@ const connectionCodes = new Set([
   '53100',
   '53200', // too many connections, disk full, out of memory
   '28P01',
-  '28000', // password or certificate rejected: it may be about to change
+  '28000', // password or certificate rejected: may succeed soon, while credentials are being replaced
   'EPROTO',
 ]);
 /** Untrusted certificates and other TLS handshake failures. */
 const tlsCodes = /^(CERT_|SELF_SIGNED_|UNABLE_TO_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
 const connectionMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired|Connection ended|Query read timeout|read E|write E|driver has already been destroyed|The server does not support SSL connections|There was an error establishing an SSL connection)/;
-/** An established connection was lost: shutdown, crash, idle session ended, reset. */
+/** Codes that mean that an established connection was lost: reset, shutdown, crash, or an ended idle session. */
 const lostCodes = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P05']);
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Connection ended)/;
 const poolExhausted = /^timeout exceeded when trying to connect/;
-/** PgBouncer's response to an unsupported startup parameter. */
+/** PgBouncer's error message for an unsupported startup parameter. */
 export const refusesStartOptions = /^unsupported startup parameter/;
 const queryCanceled = '57014';
 const conflictCodes = new Set(['40001', '40P01']);
@@ -47,7 +47,10 @@ interface DatabaseError {
   readonly message: string;
 }
 
-/** Returns the pg error itself, or the one wrapped by MikroORM or an AggregateError (several addresses of a host). */
+/**
+ * Returns the pg error itself, or the pg error wrapped by MikroORM or by an AggregateError (for a host with several
+ * addresses).
+ */
 function findDatabaseError(error: unknown): DatabaseError | undefined {
   for (let current = error, depth = 0; types.isNativeError(current) && depth < 5; depth++) {
     if (!(current instanceof AppError) && 'code' in current && typeof current.code === 'string') return current;
@@ -57,19 +60,25 @@ function findDatabaseError(error: unknown): DatabaseError | undefined {
   return types.isNativeError(error) ? error : undefined;
 }
 
-/** SQLSTATE or system code of a failed statement, e.g. `23505`; undefined for other errors. */
+/** Returns the SQLSTATE or system code of a failed statement, e.g. `23505`; undefined for other errors. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = findDatabaseError(error)?.code;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Name of the violated constraint (unique, check, foreign key, exclusion; not null has none). */
+/**
+ * Returns the name of the violated constraint (unique, check, foreign key, exclusion); undefined for other errors and
+ * for a violated `not null`, which has no name.
+ */
 export function constraintOf(error: unknown): string | undefined {
   const found = findDatabaseError(error);
   return typeof found?.constraint === 'string' ? found.constraint : undefined;
 }
 
-/** True when the database is unreachable, was lost or refuses work: the statement itself may be valid. */
+/**
+ * Returns true when the database is unreachable, the connection was lost, or the database rejects work. The statement
+ * itself may be valid.
+ */
 export function isConnectionError(error: unknown): boolean {
   const found = findDatabaseError(error);
   if (found === undefined) return false;
@@ -90,8 +99,8 @@ export function isLostConnection(error: unknown): boolean {
 }
 
 /**
- * True when the same transaction may succeed on retry: serialization failure, deadlock, a plan made stale by a
- * migration.
+ * Returns true when a retry of the same transaction may succeed: after a serialization failure, a deadlock, or a
+ * migration that made a plan stale.
  */
 export function isTransient(error: unknown): boolean {
   return isConflict(error) || needsAnotherConnection(error);
@@ -102,20 +111,20 @@ function isConflict(error: unknown): boolean {
   return conflictCodes.has(sqlStateOf(error) ?? '');
 }
 
-/** True when PostgreSQL skipped the statement because an earlier one of its transaction had failed. */
+/** Returns true when PostgreSQL skipped the statement because an earlier statement of the transaction had failed. */
 export function isRefusedAfterFailure(error: unknown): boolean {
   return sqlStateOf(error) === inFailedTransaction;
 }
 
-/** True when the statement may be valid: it may succeed later or on another connection. */
+/** Returns true when the statement may be valid and can succeed later or on another connection. */
 export function mayPass(error: unknown): boolean {
   const code = sqlStateOf(error);
   return isConnectionError(error) || isTransient(error) || code === queryCanceled || code === lockNotAvailable;
 }
 
 /**
- * True when the connection is unusable but another one may work: a prepared statement that is older than a change of
- * its table, or a server that has become read-only. The statement had no effect.
+ * Returns true when this connection cannot run the statement but another one may: its prepared statement is older than
+ * a change of the table, or the server has become read-only. The statement had no effect.
  */
 export function needsAnotherConnection(error: unknown): boolean {
   return isStalePlan(error) || isReadOnly(error);
@@ -126,7 +135,10 @@ function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === readOnlyTransaction;
 }
 
-/** True when a prepared statement is older than a change of its table; a new connection prepares it again. */
+/**
+ * Returns true when a prepared statement is older than a change of its table. A new connection prepares the statement
+ * again.
+ */
 function isStalePlan(error: unknown): boolean {
   return (
     sqlStateOf(error) === featureNotSupported && types.isNativeError(error) && error.message.includes('cached plan')

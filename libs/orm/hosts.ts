@@ -1,7 +1,8 @@
 /**
  * The servers of DATABASE_URL, which can list several as in libpq
- * (`postgresql://role:password@one:5432,two:5432/coherence?target_session_attrs=read-write`): a new connection is
- * opened to the server of the last success, or to the next in the list when that server is unreachable or read-only.
+ * (`postgresql://role:password@one:5432,two:5432/coherence?target_session_attrs=read-write`). A new connection is
+ * opened to the last server that succeeded. If that server is unreachable or read-only, the next server in the list is
+ * tried.
  */
 import pg from 'pg';
 import {
@@ -14,30 +15,33 @@ import {
 } from './connection-settings.ts';
 
 export interface Hosts {
-  /** URL of each server, without the parameters of `tls` and `readPassword`. */
+  /** URL of each server, without the parameters that `tls` and `readPassword` contain. */
   readonly urls: readonly string[];
   /** Whether read-only servers, such as standbys, are skipped. */
   readonly readWrite: boolean;
   readonly tls: TlsSettings;
-  /** Source of the password when the URL does not contain it. */
+  /** Reads the password; undefined when the URL contains it. */
   readonly readPassword: ReadPassword | undefined;
 }
 
 const defaultPort = 5432;
 const attributes = ['any', 'read-write', 'primary'];
 /**
- * Time for one of several servers to respond, so that a hanging server delays a connection no longer. Longer than
- * network delays, shorter than callers wait for a connection: a busy server may take seconds to check a password, and
- * the next one in the list would be a read-only standby.
+ * Time in which one of several servers must respond; limits the delay that a hanging server causes. The value is longer
+ * than network delays, because a busy server may take seconds to check a password and the next server could be a
+ * read-only standby. It is shorter than the time that callers wait for a connection.
  */
 const timeoutOfHostMs = 8_000;
 const readOnlyTransaction = '25006';
-/** Raised by the pool itself; says nothing about a server. */
+/** Error of the pool itself, unrelated to a server. */
 const poolExhausted = /^timeout exceeded when trying to connect/;
 
-/** @throws Error when the URL is malformed (its text is not repeated) */
+/**
+ * Returns the servers in the URL.
+ * @throws Error when the URL is malformed; the message does not contain the URL
+ */
 export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
-  // super-linear: the setting comes from the operator
+  // super-linear: only the operator sets the URL
   const [, head = '', hosts = '', tail = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
   const parsed = hosts
     .split(',')
@@ -50,7 +54,7 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
   const urls = parsed.map((one) => {
     if (one === undefined) throw new Error(`${variable} is not a valid PostgreSQL URL`);
     one.searchParams.delete('target_session_attrs');
-    // Identical for each server.
+    // The TLS settings are identical for each server.
     tls = readTlsSettings(one.searchParams, variable);
     readPassword = readPasswordSource(one.searchParams);
     return one.href;
@@ -59,7 +63,7 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
   return { urls, readWrite: requested !== 'any', tls, readPassword };
 }
 
-/** `host:port` of each server, for messages. @throws as `listHosts` */
+/** Returns `host:port` of each server, for messages. @throws as `listHosts` */
 export function addressesOf(url: string): string[] {
   return listHosts(url).urls.map((one) => {
     const { hostname, port } = new URL(one);
@@ -67,7 +71,10 @@ export function addressesOf(url: string): string[] {
   });
 }
 
-/** Removes `options` from the URLs, where it would override those of a pool, such as the search path. */
+/**
+ * Removes `options` from the URLs and returns their value separately; in a URL, they would override the pool's options,
+ * such as the search path.
+ */
 export function splitStartOptions(hosts: Hosts): { readonly hosts: Hosts; readonly startOptions: string } {
   let startOptions = '';
   const plain = hosts.urls.map((one) => {
@@ -90,21 +97,21 @@ interface Way {
 const listWays = ({ urls, tls }: Hosts): readonly Way[] =>
   urls.flatMap((url) => listTlsWays(tls).map((way) => ({ url, tls: way })));
 
-/** Client options for one connection method. @throws Error when a TLS file cannot be read */
+/** Returns the client options for one connection method. @throws Error when a TLS file cannot be read */
 function describeClient({ url, tls }: Way, hosts: Hosts): pg.ClientConfig {
   const { hostname } = new URL(url);
   const ssl = tls ? createTlsOptions(hosts.tls, decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1')) : false;
   return { connectionString: url, ssl, ...(tls && hosts.tls.direct ? { sslnegotiation: 'direct' } : {}) };
 }
 
-/** Reads the password when the server requests it. */
+/** Sets a password callback that the client calls when the server requests a password. */
 function givePassword(client: pg.Client, { readPassword }: Hosts): void {
   if (readPassword !== undefined) (client as unknown as { password: ReadPassword }).password = readPassword;
 }
 
 /**
- * Creates a pool over these servers. A new connection that fails the check is discarded. @throws Error when a TLS file
- * cannot be read
+ * Creates a pool over the servers of `hosts`. A new connection that fails `check` is discarded. @throws Error when a
+ * TLS file cannot be read
  */
 export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Check): pg.Pool {
   const ways = listWays(hosts);
@@ -122,7 +129,7 @@ export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Chec
     await check?.(client);
   };
   const checked = hosts.readWrite || check !== undefined ? { onConnect } : {};
-  // Also fails early when a file is missing.
+  // Building the options here also fails early when a file is missing.
   const pool = new pg.Pool({
     ...config,
     ...describeClient(first, hosts),
@@ -138,7 +145,7 @@ export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Chec
         return await connect();
       } catch (error) {
         if (attempt >= ways.length || poolExhausted.test((error as Error).message)) throw error;
-        // All waiting callers see the failure; the first one switches to the next method for all.
+        // All waiting callers see the failure. The first of them switches to the next method for all callers.
         if (current === tried) current = (current + 1) % ways.length;
       }
     }
@@ -165,7 +172,10 @@ export async function connectToHosts(config: pg.ClientConfig, hosts: Hosts): Pro
   throw failure;
 }
 
-/** @throws Error with the code of a rejected write */
+/**
+ * Throws on a read-only server.
+ * @throws Error with the code of a rejected write
+ */
 async function refuseReadOnly(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
   if (rows[0]?.transaction_read_only === 'off') return;

@@ -1,11 +1,17 @@
-/** One advisory lock for the whole database: migrations acquire it exclusively; backups and restores share it. */
+/**
+ * One advisory lock for the whole database: a migration acquires it exclusively, backups and restores acquire it
+ * shared.
+ */
 import type pg from 'pg';
 
 const migrationLock = 0x636f6865; // 'cohe'
 /** Table in which an online migration stores its progress; dropped when the migration is complete. */
 export const progressTable = 'migration_progress';
 
-/** Acquires a session lock; requires a direct connection to PostgreSQL. */
+/**
+ * Tries to acquire the migration lock for the session and returns whether it succeeded. Requires a direct connection to
+ * PostgreSQL.
+ */
 export async function tryLockForMigration(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
     migrationLock,
@@ -18,9 +24,9 @@ export async function unlockAfterMigration(client: pg.ClientBase): Promise<void>
 }
 
 /**
- * Blocks migrations until the client's transaction ends. The lock belongs to the transaction, not the session, so that
- * it also works through a pooler.
- * @throws MigrationError naming the migration that runs
+ * Blocks migrations until the client's transaction ends. The lock belongs to the transaction, so it also works through
+ * a pooler.
+ * @throws MigrationError that names the running migration
  */
 export async function keepMigrationsAway(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_xact_lock_shared($1) as locked', [
@@ -31,7 +37,10 @@ export async function keepMigrationsAway(client: pg.ClientBase): Promise<void> {
   throw new MigrationError(`a migration is running (${holders}): try again when it has ended`);
 }
 
-/** @throws MigrationError when a schema is between two releases: its tables do not match its history */
+/**
+ * Rejects schemas between two releases, whose tables do not match their migration history.
+ * @throws MigrationError
+ */
 export async function refuseInterrupted(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ schema: string }>(
     `select nspname as schema from pg_class c join pg_namespace n on n.oid = c.relnamespace where relname = $1 and nspname = any($2) order by 1`,
@@ -43,7 +52,10 @@ export async function refuseInterrupted(client: pg.ClientBase, schemas: readonly
   );
 }
 
-/** The sessions that hold the lock, for messages. Process, application and role are visible to every role. */
+/**
+ * Returns a description of the sessions that own the migration lock, for messages. Every role can see process id,
+ * application and role of a session.
+ */
 export async function describeLockHolders(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<Session>(
     `select ${sessionColumns} from pg_locks l join pg_stat_activity a using (pid)
@@ -83,7 +95,7 @@ function describeAge(seconds: number): string {
   return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
 }
 
-/** Explains to the operator why a migration did not run or complete, or what it blocks. */
+/** Explains to the operator why a migration did not run or complete, or which action it blocks. */
 export class MigrationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

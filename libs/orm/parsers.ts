@@ -1,6 +1,6 @@
 /**
- * Conversion of PostgreSQL values to JavaScript. Instants never become `Date` (rules/http#datetimes-out: microseconds
- * survive); JSON built by SQL is passed to clients unparsed.
+ * Conversion of PostgreSQL values to JavaScript. Instants remain text, since `Date` would lose their microseconds
+ * (rules/http#datetimes-out). JSON built by SQL is passed to clients unparsed.
  */
 import pg from 'pg';
 import { parseJson } from '#libs/json';
@@ -20,7 +20,7 @@ const oid = {
 const timeArrays = [1182, 1115, 1185, 1187];
 const textArray = 1009;
 
-/** Returns a number when a double can represent it, otherwise its digits. */
+/** Returns a number if a double can represent it exactly, otherwise the digits as text. */
 function parseInt8(text: string): number | string {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;
@@ -37,8 +37,8 @@ function createParsers(parseDocument: (text: string) => unknown): TypeParsers {
   return parsers;
 }
 
-/** Parsers for statement rows: JSON remains PostgreSQL's text. */
+/** Parsers for rows of statements; JSON remains PostgreSQL's text. */
 export const rowParsers = createParsers((text) => text);
 
-/** Parsers for entity rows: JSON is parsed without loss. */
+/** Parsers for rows of entities; JSON is parsed without loss of digits. */
 export const entityParsers = createParsers(parseJson);

@@ -1,4 +1,6 @@
-/** Waits until the migrations of this release have run: services never run them (architecture#data). */
+/**
+ * Waits until the migrations of this release have run. Services never run migrations themselves (architecture#data).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { Database } from './database.ts';
@@ -6,10 +8,10 @@ import { sqlStateOf } from './errors.ts';
 import { sql, statement, t } from '#libs/sql';
 
 const pollMs = 500;
-/** Undefined table, undefined schema, insufficient privilege. */
+/** SQLSTATEs: undefined table, undefined schema, insufficient privilege. */
 const missingObjectStates = new Set(['42P01', '3F000', '42501']);
 
-/** Migrations that have not run yet, in order. @throws AppError unavailable */
+/** Returns the migrations that have not run yet, in order. @throws AppError `unavailable` */
 export async function findPendingMigrations(
   db: Database,
   schema: string,
@@ -30,7 +32,10 @@ export async function findPendingMigrations(
   }
 }
 
-/** Resolves when no migration is pending. Logs each reason for waiting once, and tolerates an unavailable database. */
+/**
+ * Resolves when no migration is pending. Logs each reason for waiting once; continues to wait while the database is
+ * unavailable.
+ */
 export async function waitForMigrations(options: {
   db: Database;
   schema: string;
@@ -52,7 +57,7 @@ export async function waitForMigrations(options: {
   }
 }
 
-/** For the log; includes the driver's message. */
+/** Returns a description of the error for the log; it includes the driver's message. */
 function describeFailure(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error ? `${String(error)} (${cause.message})` : String(error);

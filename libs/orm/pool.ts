@@ -6,7 +6,10 @@ import { createHostPool, listHosts, splitStartOptions } from './hosts.ts';
 import { entityParsers } from './parsers.ts';
 import { plannerOptions, createRoleCheck } from './role.ts';
 
-/** Connects on the first statement. @throws Error when the URL is malformed (its text is not repeated) */
+/**
+ * Creates a pool that connects on the first statement. @throws Error when the URL is malformed; the message does not
+ * contain the URL
+ */
 export function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Pool {
   const { hosts, startOptions } = splitStartOptions(listHosts(options.url));
   if (options.pooled === true && startOptions !== '') {
@@ -30,8 +33,8 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
     stream: () => new CoalescingSocket(),
   };
   const pool = createHostPool(config, hosts, options.pooled === true ? createRoleCheck(options.schema) : undefined);
-  // A dropped connection emits an 'error' event, which is fatal without a listener. The pending statement fails and the
-  // pool removes the connection, so it is only logged.
+  // A dropped connection emits an 'error' event, which ends the process if it has no listener. The error is only
+  // logged, since the pending statement fails and the pool removes the connection.
   pool.on('connect', (client) => {
     client.on('error', (error: Error) => options.logger.warn({ error: error.message }, 'database connection lost'));
   });
@@ -43,14 +46,14 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
 export interface PoolStats {
   readonly total: number;
   readonly idle: number;
-  /** Callers that wait for a connection. */
+  /** Number of callers that wait for a connection. */
   readonly waiting: number;
   readonly max: number;
 }
 
 /**
- * A socket that sends all statements of an event loop turn in one write. pg corks the socket around the messages of
- * each statement; the first statement of a turn keeps it corked until the turn ends.
+ * A socket that sends all statements of an event loop turn in one write. pg corks the socket for the messages of each
+ * statement; after the first statement of a turn, the socket remains corked until the turn ends.
  */
 export class CoalescingSocket extends Socket {
   #isCorked = false;
@@ -68,7 +71,7 @@ export class CoalescingSocket extends Socket {
 }
 
 export interface DatabaseOptions {
-  /** `postgresql://…`; never included in messages. */
+  /** `postgresql://…`; never part of an error message. */
   readonly url: string;
   /** The service's schema, first in the search path of every connection. */
   readonly schema: string;
@@ -76,7 +79,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly logger: Logger;
   /**
-   * Whether a pooler assigns connections per transaction: session state is then lost between transactions
+   * Whether the connection is through a pooler in transaction mode, which loses session state between transactions
    * (rules/operations#a-pooler).
    */
   readonly pooled?: boolean | undefined;
@@ -84,6 +87,9 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   /** Time limit of one statement, default 30 000. */
   readonly statementTimeoutMs?: number;
-  /** Time to wait for a new connection or one of a busy pool; default 10 000, which is how long most callers wait. */
+  /**
+   * Milliseconds to wait for a new connection, or for a free one of a busy pool; default 10 000, which is the timeout
+   * of most callers.
+   */
   readonly connectTimeoutMs?: number;
 }

@@ -1,6 +1,7 @@
 /**
- * The database role of one service: it can log in and read and write the rows of its schema, and owns nothing. The
- * migration creates it if its role may create roles; otherwise the role must exist and only its rights are set.
+ * Database role of one service: it can log in, and read and write the rows of its schema, but owns nothing. The
+ * migration creates the role if the migration's role may create roles. Otherwise the role must exist, and the migration
+ * only sets its rights.
  */
 import type pg from 'pg';
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
@@ -9,17 +10,14 @@ import { listHosts } from './hosts.ts';
 
 export interface ServiceRole {
   readonly name: string;
-  /** Undefined: managed elsewhere, or the role uses a certificate or token. */
+  /** Undefined when the password is managed elsewhere, or the role authenticates with a certificate or token. */
   readonly password: string | undefined;
 }
 
-/**
- * Time limits of the role for any session. A service sets lower limits at the start of each connection, but a pooler
- * may drop those.
- */
+/** Time limits of the role in any session. A service sets lower limits when it connects, but a pooler may drop them. */
 const limits: readonly string[] = [`statement_timeout = '60s'`, `idle_in_transaction_session_timeout = '120s'`];
 
-/** Role and password in the URL that a service will use. @throws Error when the URL contains no role. */
+/** Returns the role and password in the URL of a service. @throws Error when the URL does not contain a role */
 export function roleOf(url: string, variable: string): ServiceRole {
   const [first = ''] = listHosts(url, variable).urls;
   const { username, password } = new URL(first);
@@ -50,7 +48,7 @@ export async function grantServiceRole(
   await grantRole(client, schema, role, granted, [...limits, ...roleSettings]);
 }
 
-/** Creates a role or sets its password, with exactly these `rights` in `schema`, in one transaction. */
+/** Creates a role or sets its password, and replaces its rights in `schema` by `rights`, in one transaction. */
 export async function grantRole(
   client: pg.ClientBase,
   schema: string,
@@ -64,7 +62,7 @@ export async function grantRole(
     [role.name],
   );
   const [state] = rows;
-  if (state === undefined || state.own) return; // a single role for everything owns the schema
+  if (state === undefined || state.own) return; // an installation with a single role: the role owns the schema
   if (state.may_create) {
     const verb = state.exists ? 'alter' : 'create';
     if (role.password === undefined) await run(client, `${verb} role %I login`, [role.name]);
@@ -75,7 +73,7 @@ export async function grantRole(
   } else if (!state.exists) {
     throw new Error(`the role ${role.name} does not exist, and the role of the migration may not create it`);
   }
-  // In one transaction, so that temporary grants are never visible to other sessions.
+  // Uses a transaction, so that other sessions never see the temporary grants.
   await client.query('begin');
   try {
     for (const right of rights) await run(client, right, [role.name, schema, state.database]);
@@ -97,8 +95,8 @@ async function run(client: pg.ClientBase, template: string, values: readonly str
 }
 
 /**
- * The verifier that PostgreSQL stores for a password (RFC 5802), computed here so that the password never appears in a
- * statement or server log.
+ * Returns the verifier that PostgreSQL stores for a password (RFC 5802). It is computed here, so that the password does
+ * not appear in a statement or server log.
  */
 function makeVerifier(password: string): string {
   const salt = randomBytes(16);
@@ -124,14 +122,14 @@ export const plannerSettings = {
   work_mem: '16MB',
 } as const;
 
-/** The same settings as startup options of a connection. */
+/** `plannerSettings` as startup options of a connection. */
 export const plannerOptions = Object.entries(plannerSettings)
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
 /**
- * Statements that set them for a role, in the form of `format`: `%1$I` is the role, `%2$I` the database, `%3$I` the
- * schema.
+ * Statements that set `plannerSettings` for a role, as templates of `format`: `%1$I` is the role, `%2$I` the database,
+ * `%3$I` the schema.
  */
 export const roleSettings: readonly string[] = [
   'search_path = %3$I, public',
@@ -139,9 +137,9 @@ export const roleSettings: readonly string[] = [
 ];
 
 /**
- * Checks the first connection of a pool: a role without access to the schema would not find its tables. Every role
- * knows `public`.
- * @returns a function that throws AppError `unavailable` until the role has access to its schema
+ * Returns a check for new connections of a pool: the role's search path must start with `schema`, otherwise the service
+ * would not find its tables.
+ * @returns a function that throws AppError `unavailable` while the role's search path is another one
  */
 export function createRoleCheck(schema: string): (client: pg.ClientBase) => Promise<void> {
   let known = schema === 'public';

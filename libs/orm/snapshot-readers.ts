@@ -10,14 +10,14 @@ import type { CopyTable } from './copy-catalog.ts';
 export type TableRows = Readable & { readonly rowCount: number };
 
 export interface ReadingOptions {
-  /** Its transaction is open and remains open. */
+  /** The connection that exports the snapshot; its transaction must remain open. */
   readonly exporter: pg.Client;
   readonly connect: () => Promise<pg.Client>;
-  /** The largest table first. */
+  /** Sorted by size, largest first. */
   readonly tables: readonly CopyTable[];
   readonly connections: number;
   readonly work: (table: CopyTable, rows: TableRows) => Promise<void>;
-  /** Called with the reason when fewer connections read than requested. */
+  /** Called with the number of connections and the reason when fewer connections than requested can be opened. */
   readonly onFewer: (connections: number, reason: unknown) => void;
 }
 
@@ -26,7 +26,10 @@ interface Reader {
   readonly close: () => Promise<void>;
 }
 
-/** @throws the first failure; the other readers end then */
+/**
+ * Reads all tables.
+ * @throws the first failure, after the other readers ended
+ */
 export async function readTables(options: ReadingOptions): Promise<void> {
   const readers = await openReaders(options);
   const queue = [...options.tables];
@@ -49,7 +52,7 @@ async function closeAll(readers: readonly Reader[]): Promise<void> {
   await Promise.all(readers.map((reader) => reader.close()));
 }
 
-/** As many readers as the server allows; the exporting connection itself if it allows no other. */
+/** Opens as many readers as the server allows. If it allows none, the exporting connection reads. */
 async function openReaders(options: ReadingOptions): Promise<Reader[]> {
   const { exporter, connections, onFewer, work } = options;
   const own: Reader = { read: (table) => work(table, readRows(exporter, table)), close: async () => undefined };
@@ -65,7 +68,10 @@ async function openReaders(options: ReadingOptions): Promise<Reader[]> {
   return readers.length === 0 ? [own] : readers;
 }
 
-/** Releases its table locks after each table, so that other sessions do not wait for the whole backup. */
+/**
+ * Opens a reader that releases its table locks after each table, so that other sessions do not wait for the whole
+ * backup.
+ */
 async function openReader({ connect, work }: ReadingOptions, begin: string): Promise<Reader> {
   const client = await connect();
   let closing: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 /**
- * Sends the statements of one event loop turn on one connection. Under load a turn serves many requests, and a
- * connection and a write for each would cost more than the statements.
+ * Sends all statements of an event loop turn on one connection. Under load, a turn serves many requests; a connection
+ * and a write per request would cost more than the statements.
  */
 import type pg from 'pg';
 import { isConnectionError, needsAnotherConnection } from './errors.ts';
@@ -18,7 +18,7 @@ export class StatementPipeline {
   /** Accepts statements until the end of the turn in which its connection is available. */
   #open: Group | undefined;
 
-  /** @param size maximum number of statements that share a connection; 1: no sharing */
+  /** @param size maximum number of statements that share a connection; 1: a connection is not shared */
   constructor(connect: () => Promise<pg.PoolClient>, size: number) {
     this.#connect = connect;
     this.#size = size;

@@ -3,7 +3,7 @@ import { createMetrics } from '#libs/telemetry';
 import { measurePool } from './telemetry.ts';
 
 describe('measurePool (rules/operations#metrics)', () => {
-  it('reports used, idle and awaited connections at the time of the scrape', async () => {
+  it('reports used and idle connections and waiting callers at the time of the scrape', async () => {
     const metrics = createMetrics('media');
     let stats = { total: 1, idle: 1, waiting: 0, max: 10 };
     measurePool(metrics, { stats: () => stats });
@@ -15,7 +15,7 @@ describe('measurePool (rules/operations#metrics)', () => {
     expect(text).toContain('coherence_database_pool_waiting{service="media"} 5');
   });
 
-  it('does not count callers that an idle connection is about to serve', async () => {
+  it('does not count a caller as waiting when a connection is idle', async () => {
     const metrics = createMetrics('media');
     measurePool(metrics, { stats: () => ({ total: 3, idle: 2, waiting: 1, max: 10 }) });
     expect((await metrics.render()).text).toContain('coherence_database_pool_waiting{service="media"} 0');

@@ -13,7 +13,10 @@ import {
 import { listHosts } from './hosts.ts';
 import type { PoolStats } from './pool.ts';
 
-/** Attributes shared by all statements of a database. With several servers, the responding one is unknown. */
+/**
+ * Returns the attributes that all statements of a database share. With several servers in the URL, the server's address
+ * is omitted, since the responding server is unknown.
+ */
 export function describeDatabase(url: string, schema: string): SpanAttributes {
   const urls = listHosts(url).urls.map((one) => new URL(one));
   const [first] = urls;
@@ -26,7 +29,8 @@ export function describeDatabase(url: string, schema: string): SpanAttributes {
 }
 
 /**
- * Returns undefined without an active span. `summary` names a statement; the first word of its text is the operation.
+ * Returns a span for the statement; undefined without an active span. `summary` is the name of the statement. The first
+ * word of `text` is the operation.
  */
 export function startStatement(described: SpanAttributes, text: string, summary?: string): Span | undefined {
   const tracer = findTracer();
@@ -56,7 +60,7 @@ export async function traceStatement<T>(span: Span | undefined, run: () => Promi
   }
 }
 
-/** PostgreSQL's code of an error or its cause. */
+/** Returns PostgreSQL's code of an error or of its cause. */
 function findSqlState(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && /^[\dA-Z]{5}$/.test(at.code)) return at.code;
@@ -75,7 +79,8 @@ export function measurePool(metrics: Metrics, database: { stats(): PoolStats }):
     gauge.set(database.stats().max),
   );
   metrics.gauge('database_pool_waiting', 'Callers that wait for a connection', [], (gauge) => {
-    // Every caller is queued briefly even when a connection is idle, including the gauges of this scrape.
+    // Ignores waiting callers while a connection is idle: every caller is queued briefly, including the gauges of this
+    // scrape.
     const { idle, waiting } = database.stats();
     gauge.set(Math.max(0, waiting - idle));
   });

@@ -17,7 +17,7 @@ export class Transaction implements Connection {
   /** Error of the first failed statement; PostgreSQL rejects all later ones. */
   #failure: unknown;
 
-  /** Does not wait for the response: `begin` is sent together with the first statement. */
+  /** Sends `begin` without waiting for the response, so that it is sent together with the first statement. */
   constructor(client: pg.PoolClient) {
     this.client = client;
     client.query('begin').then(
@@ -26,25 +26,31 @@ export class Transaction implements Connection {
     );
   }
 
-  /** Whether the transaction began, or its commit was sent. */
+  /** Whether the transaction began or its commit was sent; if so, errors are database errors. */
   get hasHappened(): boolean {
     return this.#hasStarted || this.#commitSent;
   }
 
-  /** @throws the error of the statement, or of an earlier one if that had failed the transaction */
+  /**
+   * Runs a statement.
+   * @throws the statement's error, or the error of an earlier statement that had already failed the transaction
+   */
   query(statement: string | pg.QueryConfig): Promise<pg.QueryResult> {
     return this.client.query(statement).catch((error: unknown) => {
       throw this.explain(error);
     });
   }
 
-  /** The error that failed the transaction first: it decides whether the transaction can be retried. */
+  /** Returns the first error of the transaction, which decides whether the transaction can be retried. */
   explain(error: unknown): unknown {
     this.#failure ??= isRefusedAfterFailure(error) ? undefined : error;
     return isRefusedAfterFailure(error) ? (this.#failure ?? error) : error;
   }
 
-  /** @throws Error when the transaction had failed; PostgreSQL rolls back on such a commit without an error. */
+  /**
+   * Commits the transaction.
+   * @throws Error when a statement had failed; PostgreSQL then rolls back without an error
+   */
   async commit(): Promise<void> {
     if (this.broken) throw new Error('Connection terminated before the transaction began');
     this.#commitSent = true;
@@ -58,7 +64,7 @@ export class Transaction implements Connection {
     try {
       await this.client.query('rollback');
     } catch {
-      this.broken = true; // closing it rolls back as well
+      this.broken = true; // closing the connection also rolls back
     }
     this.client.release(this.broken);
   }
@@ -71,7 +77,7 @@ export function registerConnection(tx: Queryable, client: pg.PoolClient): void {
 }
 
 /**
- * Connection of an open transaction, for the units of work of MikroORM. @throws Error for objects that are not
+ * Returns the connection of an open transaction, for MikroORM's units of work. @throws Error for objects that are not
  * transactions of this library
  */
 export function connectionOf(tx: Queryable): pg.PoolClient {

@@ -7,21 +7,24 @@ import { type Batcher, createBatcher } from '#libs/concurrency';
 import type { CoalescedPrepared, CoalescedRow } from '#libs/sql';
 
 export interface CoalescedRunner {
-  /** Runs one call. */
+  /** Runs one call without a batch. */
   alone(statement: CoalescedPrepared, values: readonly unknown[]): Promise<CoalescedRow | undefined>;
   /** Runs several calls in one transaction with a short lock timeout. `columns` has one list per parameter. */
   runBatch(statement: CoalescedPrepared, columns: readonly unknown[][]): Promise<readonly CoalescedRow[]>;
-  /** Whether a failed batch must not be retried: its calls may have taken effect, or all of them would fail again. */
+  /**
+   * Returns whether a failed batch must not be retried: its calls may have taken effect, or all of them would fail
+   * again.
+   */
   isFinal(error: unknown): boolean;
 }
 
 /** Values of one call, in the order of the parameters. */
 type Call = readonly unknown[];
-/** A promise for calls that continue on their own, so that they do not delay others. */
+/** The result of a call, or a promise for a call that runs alone and must not delay the others. */
 type Outcome = CoalescedRow | undefined | Promise<CoalescedRow | undefined>;
 
 const maxCalls = 32;
-/** Maximum text size of a batch. Larger calls run on their own. */
+/** Maximum text size of a batch in characters. Larger calls run alone. */
 const maxBytes = 262_144;
 
 export class WriteCoalescer {
@@ -70,7 +73,7 @@ export class WriteCoalescer {
       return calls.map((call) => byCall.get(call));
     } catch (error) {
       if (this.#runner.isFinal(error)) throw error;
-      return calls.map(runSingle); // one call failed or waited for a lock; the others must not fail with it
+      return calls.map(runSingle); // one call failed or had to wait for a lock; each call now runs alone, so that the others succeed
     }
   }
 }

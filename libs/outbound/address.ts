@@ -1,5 +1,5 @@
 /**
- * Addresses that outgoing calls may reach: public unicast addresses, and hosts named by the configuration
+ * Decides which addresses outgoing calls may reach: public unicast addresses, and hosts listed in the configuration
  * (OUTBOUND_ALLOWED_HOSTS, WEBHOOK_ALLOWED_HOSTS; D90, architecture#outgoing-calls).
  */
 import { BlockList, isIP } from 'node:net';
@@ -47,7 +47,8 @@ const mappedV4 = new BlockList();
 mappedV4.addSubnet('::ffff:0:0', 96, 'ipv6');
 
 /**
- * True for a public unicast address. An IPv4-mapped IPv6 address counts as its IPv4 address; other text is not public.
+ * Returns true for a public unicast address. For an IPv4-mapped IPv6 address, its IPv4 address is checked. Returns
+ * false for other text.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
@@ -57,7 +58,7 @@ export function isPublicAddress(address: string): boolean {
   return globalV6.check(address, 'ipv6') && !blockedV6.check(address, 'ipv6');
 }
 
-/** A host that may be reached on this port even at a private address. */
+/** A host and port that may be reached even at a private address. */
 export interface AllowedHost {
   readonly hostname: string;
   readonly port: string;
@@ -77,7 +78,7 @@ function toAllowedHost({ protocol, hostname, port }: URL): AllowedHost {
   return { hostname, port: effectivePort(protocol, port) };
 }
 
-/** Hosts of a setting, separated by commas or white space, and of the configured base URLs. */
+/** Returns the hosts of a setting (separated by commas or white space) and of the configured base URLs. */
 export function listAllowedHosts(setting: string, baseUrls: readonly (string | undefined)[]): AllowedHost[] {
   const fromUrls = baseUrls.flatMap((text) => {
     const url = text === undefined ? null : URL.parse(text);
@@ -87,18 +88,20 @@ export function listAllowedHosts(setting: string, baseUrls: readonly (string | u
   return [...entries.flatMap((entry) => parseAllowedHost(entry) ?? []), ...fromUrls];
 }
 
-/** Whether the configuration allows this host with this port. */
+/** Returns whether the configuration allows this host with this port. */
 export function isAllowedHost(allowed: readonly AllowedHost[], hostname: string, port: string): boolean {
   const written = isIP(hostname) === 6 ? `[${hostname}]` : hostname.toLowerCase();
   return allowed.some((host) => host.hostname === written && host.port === port);
 }
 
-/** Whether the setting, OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS, contains the host and port of this URL. */
+/**
+ * Returns whether the value of OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS contains the host and port of this URL.
+ */
 export function namesHost(setting: string, { protocol, hostname, port }: URL): boolean {
   return isAllowedHost(listAllowedHosts(setting, []), hostname, effectivePort(protocol, port));
 }
 
-/** Port of a URL, or the default port of its protocol. */
+/** Returns the port of a URL, or the default port of its protocol. */
 export function effectivePort(protocol: string, port: string): string {
   return port !== '' ? port : protocol === 'https:' ? '443' : '80';
 }
@@ -114,8 +117,8 @@ export type OutboundFailure =
   | 'broken';
 
 /**
- * A failed outgoing call. The message contains only the origin: paths and queries of signed URLs are secrets. For the
- * same reason causes that could repeat them are dropped.
+ * A failed outgoing call. The message contains only the origin, because paths and queries of signed URLs are secrets.
+ * Causes whose text could contain the URL are dropped.
  */
 export class OutboundError extends Error {
   readonly kind: OutboundFailure;

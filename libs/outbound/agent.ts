@@ -6,13 +6,13 @@ import { Agent, buildConnector } from 'undici';
 import { type AllowedHost, effectivePort, isAllowedHost, isPublicAddress, OutboundError } from './address.ts';
 
 export interface AgentOptions {
-  /** Whether hosts that are not in the configuration require TLS; default false. */
+  /** Whether TLS is required for hosts that the configuration does not list; default false. */
   requireTls?: boolean;
-  /** Default 10 000. */
+  /** Timeout for opening a connection; default 10 000. */
   connectTimeoutMs?: number;
-  /** Time until the response headers; default 30 000. */
+  /** Timeout until the response headers are received; default 30 000. */
   headersTimeoutMs?: number;
-  /** Maximum time without data inside a body; default 30 000. */
+  /** Maximum time without data while a body is received; default 30 000. */
   bodyIdleTimeoutMs?: number;
   /** Replaces all resolvers in tests. */
   resolve?: Resolve;
@@ -43,7 +43,7 @@ function forbidden(hostname: string): OutboundError {
   );
 }
 
-/** A `lookup` for sockets that returns public addresses only. */
+/** Returns a `lookup` for sockets that only returns public addresses. */
 function guardLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, done) => {
     const family = options.family === 4 || options.family === 6 ? { family: options.family } : {};
@@ -59,7 +59,7 @@ function guardLookup(resolve: Resolve): LookupFunction {
 }
 
 /**
- * Connector for undici. Host names from the configuration use the system resolver; names chosen by others are sent to
+ * Creates a connector for undici. Host names from the configuration use the system resolver. Other names are sent to
  * name servers directly, so that an unresponsive server does not block other look-ups (V7). `resolve` replaces both in
  * tests.
  */
@@ -74,7 +74,7 @@ export function createConnector(options: {
   const base = { timeout: options.connectTimeoutMs, allowH2: false, autoSelectFamily: true };
   const unguardedLookup: LookupFunction = (hostname, query, done) =>
     resolve(hostname, { all: true }, (error, found) => {
-      // On errors, the system's lookup passes no list.
+      // The system's lookup does not pass a list after an error.
       if (error !== null) return done(error, [], 0);
       const [first] = found;
       if (first === undefined) done(new Error(`${hostname} has no address`), [], 0);
@@ -115,7 +115,7 @@ const local: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ];
 
-/** @param servers used instead of the system's, in tests */
+/** @param servers name servers that replace the system's, for tests */
 export function createNameResolver(servers?: readonly string[]): Resolve {
   const resolver = new promises.Resolver(options);
   if (servers !== undefined) resolver.setServers(servers);
@@ -124,7 +124,7 @@ export function createNameResolver(servers?: readonly string[]): Resolve {
       address,
       family,
     }));
-  /** Queries both families; one result is enough. */
+  /** Queries IPv4 and IPv6; a result for one family is enough. */
   const find = callbackify(async (hostname: string, families: readonly (4 | 6)[]): Promise<LookupAddress[]> => {
     const answers = await Promise.allSettled(families.map((family) => request(hostname, family)));
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
@@ -133,7 +133,7 @@ export function createNameResolver(servers?: readonly string[]): Resolve {
     return addresses;
   });
   return (hostname, { family: requested }, done) => {
-    // These names are never sent to name servers (RFC 6761).
+    // `localhost` names are resolved here and never sent to name servers (RFC 6761).
     if (/(?:^|\.)localhost\.?$/i.test(hostname)) return done(null, [...local]);
     const families = ([4, 6] as const).filter((family) => requested === undefined || requested === family);
     find(hostname, families, (error, addresses) => done(error, error === null ? addresses : []));

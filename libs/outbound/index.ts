@@ -1,6 +1,7 @@
 /**
- * The only outbound HTTP client, for URLs chosen by others and for providers: address check at connect time, no
- * redirects, no HTTP/2, limits on time and size, streaming bodies, errors without paths, queries or tokens.
+ * The only outbound HTTP client, for providers and for URLs that users enter. It checks the address at connect time,
+ * does not follow redirects or use HTTP/2, limits time and size, and streams bodies. Its errors do not contain paths,
+ * queries or tokens.
  */
 import type { Agent, Dispatcher } from 'undici';
 import { findTracer, type Metrics, serverAttributes, type Span } from '#libs/telemetry';
@@ -17,7 +18,7 @@ export interface OutboundRequest {
   url: string;
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
-  /** Time for the whole exchange, body included; default 60 000. */
+  /** Milliseconds for the whole exchange, including the body; default 60 000. */
   timeoutMs?: number;
   /** Maximum size of the response body; default 1 MiB. */
   maxBytes?: number;
@@ -30,20 +31,26 @@ export interface OutboundReply {
   /** Names in lower case; values of repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The body as it is received, with back-pressure; read it or call `discard`.
+   * The response body as it is received, with back-pressure. Read it or call `discard`.
    * @throws OutboundError `too_large`, `timeout`, `aborted`, `broken` (connection closed before the end)
    */
   readonly body: AsyncIterable<Uint8Array>;
-  /** The whole body as UTF-8 text, within `maxBytes`. */
+  /**
+   * Returns the whole body as UTF-8 text, up to `maxBytes`.
+   * @throws OutboundError like `body`
+   */
   text(): Promise<string>;
   /** Drops the connection without reading the rest. */
   discard(): void;
 }
 
 export interface Outbound {
-  /** @throws OutboundError without a response: forbidden address, connection failure, timeout, abort. */
+  /**
+   * Sends a request and returns the response with any status.
+   * @throws OutboundError without a response: forbidden address, connection failure, timeout, abort
+   */
   request(request: OutboundRequest): Promise<OutboundReply>;
-  /** Closes idle connections and aborts running ones. */
+  /** Closes idle connections and aborts running requests. */
   close(): Promise<void>;
 }
 
@@ -52,7 +59,7 @@ export interface OutboundOptions extends AgentOptions {
   allowedHosts: string;
   /** Configured base URLs; their hosts and ports are allowed. */
   baseUrls?: readonly (string | undefined)[];
-  /** Counts calls to non-public addresses as `outbound_refused_total`. */
+  /** Registry for the counter `outbound_refused_total` of calls to addresses that are not public. */
   metrics?: Metrics;
 }
 
@@ -60,8 +67,8 @@ const defaultTimeoutMs = 60_000;
 const defaultMaxBytes = 1_048_576;
 
 /**
- * Creates a client for outgoing HTTP; one per process is enough. Its dependencies are loaded on the first request,
- * since many processes make none.
+ * Creates a client for outgoing HTTP; a process needs only one. The client loads its dependencies on the first request,
+ * since many processes send none.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const allowed = listAllowedHosts(options.allowedHosts, options.baseUrls ?? []);
@@ -75,8 +82,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
     'outbound_refused_total',
     'Outgoing calls refused because the address is not public',
   );
-  // Initialises the counter: Prometheus does not see an increase in a series that starts at 1, and the first rejection
-  // must raise an alert.
+  // Creates the series with 0. Prometheus does not see an increase in a series that starts at 1, but the first
+  // rejection must raise an alert.
   refused?.inc(0);
   return {
     request: (request) =>
@@ -144,7 +151,8 @@ async function send(load: () => Promise<Agent>, request: OutboundRequest): Promi
 }
 
 /**
- * Records only the host, since paths and queries may contain tokens. The trace context is not sent to external servers.
+ * Starts a span. It records only the host, since paths and queries may contain tokens. The trace context is not sent to
+ * external servers.
  */
 function startCall(url: URL, method: string): Span | undefined {
   return findTracer()?.startChild(method, 'client', {

@@ -68,7 +68,7 @@ interface NameServer {
   stop(): Promise<void>;
 }
 
-/** Answers 127.0.0.1 for this name and nothing for others. */
+/** Starts a name server that returns 127.0.0.1 for `known` and no address for other names. */
 async function startNameServer(known: string): Promise<NameServer> {
   const socket = createSocket('udp4');
   const names = new Set<string>();
@@ -108,7 +108,7 @@ async function startNameServer(known: string): Promise<NameServer> {
 }
 
 describe('isPublicAddress (architecture#outgoing-calls)', () => {
-  it('rejects calls after it was closed, with or without earlier calls', async () => {
+  it('rejects every call after the client was closed', async () => {
     const [unused, used] = [
       create({ allowedHosts: `127.0.0.1:${port}` }),
       create({ allowedHosts: `127.0.0.1:${port}` }),
@@ -131,7 +131,7 @@ describe('isPublicAddress (architecture#outgoing-calls)', () => {
     '2606:4700::1',
     '::ffff:8.8.8.8',
     '::ffff:808:808',
-  ])('allows %s', (address) => {
+  ])('allows the address %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
@@ -166,14 +166,14 @@ describe('isPublicAddress (architecture#outgoing-calls)', () => {
     'ff02::1',
     '',
     'localhost',
-  ])('rejects %s', (address) => {
+  ])('rejects the address %s', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
 
-describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
+describe('createOutbound: addresses (architecture#outgoing-calls)', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '0'])(
-    'rejects the private host %s before connecting',
+    'rejects the private host %s without connecting',
     async (host) => {
       hits = [];
       const error = await failure(create().request({ url: `http://${host}:${port}/ok` }));
@@ -188,7 +188,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     ['them between white space', ' example.org\n127.0.0.1:PORT\t[::1]:PORT '],
     ['them behind a scheme', 'http://127.0.0.1:PORT/'],
     ['the address in another form', '0x7f.1:PORT'],
-  ])('allows a private address when the setting names %s', async (_what, setting) => {
+  ])('allows a private address that is configured as %s', async (_what, setting) => {
     const reply = await create({ allowedHosts: setting.replace('PORT', String(port)) }).request({
       url: `http://127.0.0.1:${port}/ok`,
     });
@@ -208,7 +208,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
       ['https://receiver/', 'http://other:8080/', 'https://other:8080/', 'https://third/'],
     ],
     ['', []],
-  ])('allows for the entries %j only the named ports, 443 or 80 by default (D90)', (setting, named) => {
+  ])('allows, for the entries %j, only the specified ports (default: 443 and 80) (D90)', (setting, named) => {
     const all = ['receiver', '10.0.0.7', '[::1]', 'other', 'third'].flatMap((host) =>
       ['http', 'https'].flatMap((scheme) => ['', ':8080', ':8443'].map((suffix) => `${scheme}://${host}${suffix}/`)),
     );
@@ -216,7 +216,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect(new Set(allowed)).toEqual(new Set(named.map((url) => new URL(url).href)));
   });
 
-  it('allows hosts that no setting names only over TLS where that is required', async () => {
+  it('allows unconfigured hosts only with TLS when TLS is required', async () => {
     const urls = [`http://127.0.0.1:${port}/ok`, 'http://93.184.215.14/'];
     const strict = create({ requireTls: true, connectTimeoutMs: 200 });
     for (const url of urls) expect((await failure(strict.request({ url }))).kind).toBe('forbidden_address');
@@ -224,7 +224,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect((await named.request({ url: urls[0] ?? '' })).status).toBe(200);
   });
 
-  it('allows the host of a configured base URL on its port only', async () => {
+  it('allows the host of a configured base URL only on the port of the URL', async () => {
     const outbound = create({ baseUrls: [undefined, `http://127.0.0.1:${port}/client/v4`] });
     expect(await (await outbound.request({ url: `http://127.0.0.1:${port}/ok` })).text()).toBe('hello');
     expect((await failure(outbound.request({ url: `http://127.0.0.1:${port + 1}/ok` }))).kind).toBe(
@@ -233,13 +233,13 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect((await failure(outbound.request({ url: `http://localhost:${port}/ok` }))).kind).toBe('forbidden_address');
   });
 
-  it("fails the request, not the process, when the system's resolver does not find a configured host", async () => {
+  it('fails the request, and does not crash the process, when a configured host cannot be resolved', async () => {
     const host = `${'x'.repeat(64)}.invalid`; // longer than a valid name: no server is queried
     const error = await failure(create({ allowedHosts: host, requireTls: true }).request({ url: `https://${host}/` }));
     expect(error.kind).toBe('connect');
   });
 
-  it('checks the address that it connects to, not one resolved earlier', async () => {
+  it('checks the address of the connection, not an earlier resolver response', async () => {
     let calls = 0;
     const resolve: OutboundOptions['resolve'] = (_hostname, _options, done) => {
       calls += 1;
@@ -251,7 +251,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect([error.kind, hits, connections, calls]).toEqual(['forbidden_address', [], 0, 1]);
   });
 
-  it('ignores private addresses in a mixed response of the resolver', async () => {
+  it('ignores private addresses in a resolver response that also contains public ones', async () => {
     const resolve: OutboundOptions['resolve'] = (_hostname, _options, done) =>
       done(null, [
         { address: '::1', family: 6 },
@@ -264,7 +264,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     ).toBe('forbidden_address');
   });
 
-  it('resolves each name separately: unresponsive name servers do not block other names (V7)', async () => {
+  it('resolves names in parallel, so that unresponsive name servers do not block other names (V7)', async () => {
     const server = await startNameServer('quick.example');
     const outbound = create({ nameServers: [server.address], connectTimeoutMs: 5_000 });
     const over: string[] = [];
@@ -274,7 +274,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
       return error.kind;
     });
     await server.asked(12);
-    // Its private address is only known after the look-up.
+    // The request is rejected after the look-up, which reveals that the address is private.
     expect((await failure(outbound.request({ url: `http://quick.example:${port}/ok` }))).kind).toBe(
       'forbidden_address',
     );
@@ -293,7 +293,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   );
 });
 
-describe('createOutbound, exchange', () => {
+describe('createOutbound: requests', () => {
   const createAllowed = (options: Partial<OutboundOptions> = {}): Outbound =>
     create({ allowedHosts: `127.0.0.1:${port}`, ...options });
   const url = (path: string): string => `http://127.0.0.1:${port}${path}?X-Signature=hush`;
@@ -304,14 +304,14 @@ describe('createOutbound, exchange', () => {
     expect(JSON.parse(await reply.text())).toMatchObject({ authorization: 'Bearer t' });
   });
 
-  it('returns a redirect without following it', async () => {
+  it('returns a redirect response without following the redirect', async () => {
     hits = [];
     const reply = await createAllowed().request({ url: url('/redirect') });
     reply.discard();
     expect([reply.status, hits]).toEqual([302, ['/redirect']]);
   });
 
-  it('aborts at the size limit and accepts a body of exactly that size', async () => {
+  it('aborts a response over the size limit and accepts one of the exact limit', async () => {
     const outbound = createAllowed();
     expect((await (await outbound.request({ url: url('/big'), maxBytes: 5000 })).text()).length).toBe(5000);
     expect((await failure((await outbound.request({ url: url('/big'), maxBytes: 4999 })).text())).kind).toBe(
@@ -319,7 +319,7 @@ describe('createOutbound, exchange', () => {
     );
   });
 
-  it('fails when headers are missing, when the body stalls, and at the deadline of the whole exchange', async () => {
+  it('fails when the headers or the body stall, and at the deadline of the whole request', async () => {
     const impatient = createAllowed({ headersTimeoutMs: 100, bodyIdleTimeoutMs: 100 });
     expect((await failure(impatient.request({ url: url('/silent') }))).kind).toBe('timeout');
     const readStalled = async (outbound: Outbound, timeoutMs?: number) =>
@@ -328,18 +328,18 @@ describe('createOutbound, exchange', () => {
     expect((await failure(readStalled(createAllowed(), 100))).kind).toBe('timeout');
   });
 
-  it('distinguishes a truncated body from a complete one', async () => {
+  it('reports a truncated body as an error', async () => {
     expect((await failure((await createAllowed().request({ url: url('/cut') })).text())).kind).toBe('broken');
   });
 
-  it("ends at once when the caller's signal aborts", async () => {
+  it("aborts a request immediately when the caller's signal aborts", async () => {
     const controller = new AbortController();
     const pending = failure(createAllowed().request({ url: url('/silent'), signal: controller.signal }));
     controller.abort();
     expect((await pending).kind).toBe('aborted');
   });
 
-  it('includes only the origin in its errors', async () => {
+  it('includes only the origin of the URL in errors', async () => {
     const outbound = createAllowed({ allowedHosts: `127.0.0.1:${port} 127.0.0.1:1`, headersTimeoutMs: 100 });
     const errors = [
       await failure(outbound.request({ url: url('/silent') })),

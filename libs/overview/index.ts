@@ -7,14 +7,14 @@ import { redactJson } from '#libs/redaction';
 import { releaseVersion } from '#libs/release';
 import { formatInstant, systemClock } from '#libs/time';
 
-/** Report of a process. The gateway has neither jobs nor consumers. */
+/** Report of one process. The report of the gateway has no jobs and no consumers. */
 type Status = ProcessStatus & Partial<ServiceStatus>;
 type ServiceReport = ReplyOf<ReturnType<typeof statusRpcs>['describeService']>;
 type Consumer = Omit<ServiceReport['consumers'][number], 'stream'>;
 
 interface QueriedService {
   readonly name: string;
-  /** Absent when it did not answer. */
+  /** Absent when the service did not respond. */
   readonly status?: Status | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Overview {
   readonly logins: { failed_last_hour: number };
 }
 
-/** Services and streams that do not answer are left out or marked; the others are reported. */
+/** Combines the reports. Services that did not respond are marked, and streams that did not respond are omitted. */
 export async function composeOverview<Service extends string, Stream extends string>(parts: {
   readonly services: readonly Service[];
   readonly describe: (service: Service) => Promise<Status>;
@@ -94,7 +94,10 @@ function describeService({ name, status }: QueriedService): ServiceState {
   };
 }
 
-/** Dependencies with the problems that services report. Texts are redacted: they can contain a URL with a password. */
+/**
+ * Returns the dependencies with the problems that services report. The texts are redacted, since they can contain a URL
+ * with a password.
+ */
 function listDependencies(all: readonly QueriedService[]): Overview['dependencies'] {
   const names = new Set(all.flatMap(({ status }) => (status?.checks ?? []).map(({ name }) => name)));
   return [...names].map((name) => {

@@ -3,11 +3,11 @@ import { composeOverview } from './index.ts';
 
 const process = { version: '1.2.3', uptime_seconds: 5, ready: true, checks: [{ name: 'nats', problem: null }] };
 
-/** rules/http#datetimes-out; a whole second has no fraction. */
+/** Format of returned instants (rules/http#datetimes-out); whole seconds have no fraction. */
 const outgoingInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 
 describe('composeOverview (P1)', () => {
-  it('combines the reports of services and marks services that do not respond', async () => {
+  it('combines the reports of all services and marks services that do not respond', async () => {
     const overview = await composeOverview({
       services: ['api-gateway', 'media', 'agents', 'directory'],
       describe: async (name) => {

@@ -15,9 +15,9 @@ import { compileSchema } from '#libs/schema';
 
 /** Values by key, in the groups of `infos.publishing` (D18a). */
 export interface PublishingPatch {
-  /** Fields that a person wrote are not overwritten. */
+  /** Values for fields. A field that a person wrote is not overwritten. */
   readonly fields?: JsonObject;
-  /** Records that a person wrote are not overwritten. */
+  /** Values for records. A record that a person wrote is not overwritten. */
   readonly records?: JsonObject;
   /** Replaces stored artifacts. */
   readonly artifacts?: JsonObject;
@@ -25,11 +25,11 @@ export interface PublishingPatch {
 
 /** Outcome of a finished job, reported to the conversation. */
 export interface PipelineOutcome {
-  /** Stored with the job. Must not contain speech or names. */
+  /** Result that is stored with the job. It must not contain transcript text or names of people. */
   readonly result: JsonObject;
-  /** Note on the conversation; null = no note. */
+  /** Note that is added to the conversation; null: no note. */
   readonly note: string | null;
-  /** Whether the work was done. If so, the conversation advances when the configuration says so (D6). */
+  /** Whether the job did its work. If true, the conversation advances when the step's configuration enables it (D6). */
   readonly succeeded: boolean;
   readonly publishing?: PublishingPatch;
 }
@@ -39,17 +39,18 @@ export interface PipelineRun<Config> {
   readonly run: JobRun<PipelinePayload>;
   readonly conversationId: number;
   /**
-   * Validated, with the model's defaults. Only defaults when no step started the job or its step now has another job.
+   * The step's configuration, validated and with the schema's defaults. Contains only defaults when no step started the
+   * job, or when the step now has another job.
    */
   readonly config: Config;
-  /** Runs the effect, completes the job and reports the outcome in one transaction. */
+  /** Runs `work`, completes the job and reports the outcome, all in one transaction. */
   readonly finish: (work: (tx: Tx) => Promise<PipelineOutcome>) => Promise<void>;
 }
 
 export interface PipelineWorkerDependencies {
   readonly bus: Bus;
   readonly jobs: Pick<Jobs, 'enqueue' | 'transaction'>;
-  /** Contracts of the operations and jobs of other services. */
+  /** Contracts of the operations and jobs of other services that a worker calls. */
   readonly contracts: {
     /** `directory.steps.get-config`. */
     readonly getStepConfig: Rpc;
@@ -58,13 +59,16 @@ export interface PipelineWorkerDependencies {
   };
 }
 
-/** A pipeline job declaration with its handler; built by `pipelineWorker`. */
+/** Declaration and handler of a pipeline job; created by `pipelineWorker`. */
 export interface PipelineWorker {
   readonly declaration: PipelineJob;
   readonly work: (run: PipelineRun<never>) => Promise<void>;
 }
 
-/** Declares the handler of a pipeline job. `work` must call `finish` once; it throws like a job handler. */
+/**
+ * Declares the handler of a pipeline job. `work` must call `finish` exactly once; it throws the same errors as a job
+ * handler.
+ */
 export function pipelineWorker<Config extends TObject>(
   declaration: PipelineJob<Config>,
   work: (run: PipelineRun<Static<Config>>) => Promise<void>,
@@ -78,7 +82,7 @@ export interface PipelineExtension {
   readonly workers?: readonly PipelineWorker[];
 }
 
-/** Handlers by job type, for `jobs.work`. */
+/** Returns the handlers by job type, for `jobs.work`. */
 export function createPipelineWorkers(
   deps: PipelineWorkerDependencies,
   workers: readonly PipelineWorker[],
@@ -157,14 +161,14 @@ async function reportOutcome(
 }
 
 /**
- * Adds a note to the conversation of a dead pipeline job; pass it to `jobs.work`. Error texts of dead jobs are shown to
- * people.
+ * Returns a callback for `jobs.work` that adds a note to the conversation of a dead pipeline job. The note shows the
+ * job's error text to people.
  */
 export function noteDeadJobs({ jobs, contracts }: PipelineWorkerDependencies, registry: PipelineRegistry): OnDead {
   const declarations = new Map([...registry.values()].map((declaration) => [declaration.jobType, declaration]));
   return async (tx, job) => {
     const declaration = declarations.get(job.type);
-    // An invalid payload has no conversation id.
+    // An invalid payload does not contain a conversation id.
     if (declaration === undefined || checkPayload(job.payload) !== undefined) return;
     const { conversation_id, step_id } = job.payload as PipelinePayload;
     const note = `${declaration.name} failed: ${job.error}${describeCause(job, jobOf(declaration))}`;
@@ -207,7 +211,7 @@ export async function consumeProviderEvents(deps: {
   const waiting = [...registry.values()]
     .filter((item) => item.waitsForProvider === true && item.jobType.startsWith(`${service}.`))
     .map(jobOf);
-  // Events published while no replica ran can be lost (D97).
+  // Wakes all waiting jobs at startup, because events published while no replica ran can be lost (D97).
   for (const declaration of waiting) await jobs.wake(declaration, {});
   return await consumeEvent(deps, consumer, meetingReported, async (payload) => {
     const { conversation_id } = payload as { conversation_id: number };
@@ -230,12 +234,14 @@ export interface Provenance {
   readonly [key: string]: unknown;
 }
 
-/** Wraps a value with its provenance. The digest reveals later edits of the value by a person. */
+/** Wraps a value with its provenance. The digest reveals whether a person edited the value later. */
 export function wrapValue(value: unknown, provenance: Provenance): JsonObject {
   return { value, provenance: { ...provenance, value_digest: digestValue(value) } };
 }
 
-/** The provenance of the envelope; undefined unless `source` wrote the value and it is unedited. */
+/**
+ * Returns the provenance of a stored envelope; undefined when `source` did not write the value or the value was edited.
+ */
 export function readProvenance(stored: unknown, source: string): JsonObject | undefined {
   if (!isJsonObject(stored) || Object.keys(stored).length !== 2 || !isJsonObject(stored['provenance']))
     return undefined;
@@ -244,7 +250,7 @@ export function readProvenance(stored: unknown, source: string): JsonObject | un
   return isOurs ? provenance : undefined;
 }
 
-/** SHA-256 of the value as JSON with sorted keys, because the database does not preserve key order. */
+/** Returns the SHA-256 of the value as JSON. Keys are sorted, because the database does not preserve key order. */
 export function digestValue(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sortKeys(value)) ?? 'null')

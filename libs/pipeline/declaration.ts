@@ -1,26 +1,29 @@
-/** Declaration of pipeline jobs and the broker jobs derived from them (rules/steps#pipeline-jobs). */
+/** Declaration of pipeline jobs, from which the broker jobs are derived (rules/steps#pipeline-jobs). */
 import { type Job, job, type JobPolicy, type Static, type TObject, Type } from '#libs/contract';
 
 /**
- * `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, preserved unchanged
- * (rules/steps#step-configuration).
+ * Access of clients to a configuration field. `read_write`: returned and patchable. `read`: only returned. `hidden`:
+ * not returned and not patchable; a patch preserves it (rules/steps#step-configuration).
  */
 export type FieldAccess = 'read_write' | 'read' | 'hidden';
 
-/** Work that a conversation starts when it enters a step. */
+/** Work that starts when a conversation enters a step. */
 export interface PipelineJob<Config extends TObject = TObject> {
-  /** Name that a step refers to, e.g. `transcript_import`. */
+  /** Name that a step's `pipeline_job` contains, e.g. `transcript_import`. */
   readonly name: string;
   readonly summary: string;
-  /** Job enqueued when a conversation enters the step, `<service>.<job>`. That service runs it. */
+  /** Type of the enqueued job, `<service>.<job>`. The named service runs the job. */
   readonly jobType: string;
-  /** Overrides of the default job policy. */
+  /** Settings that override the default job policy. */
   readonly policy?: Partial<JobPolicy>;
-  /** Start again when the transcript window becomes complete after the step was entered (D7a). */
+  /**
+   * Whether the job starts again when the transcript window becomes complete after the conversation entered the step
+   * (D7a).
+   */
   readonly restartOnWindowComplete?: boolean;
-  /** Waiting attempts run at once when the meeting provider reports an event of the meeting. */
+  /** Whether a waiting job runs immediately when the meeting provider reports an event of the meeting. */
   readonly waitsForProvider?: boolean;
-  /** Schema of the step's configuration; unknown keys are rejected. Every property has a default or is optional. */
+  /** Schema of the step's configuration. Every property has a default or is optional; unknown keys are rejected. */
   readonly config: Config;
   /** Access by top-level key. Keys that are not listed are neither returned nor accepted. */
   readonly fields: Readonly<Record<string, FieldAccess>>;
@@ -39,7 +42,7 @@ export const PipelinePayload = Type.Object({
 /** Payload of every pipeline job. */
 export type PipelinePayload = Static<typeof PipelinePayload>;
 
-/** Setting that all pipeline jobs share (D6). */
+/** Setting that all pipeline jobs have (D6). */
 export const advanceOnSuccess = Type.Boolean({
   default: false,
   description: 'Move the conversation to the next step after the job succeeds, if this step is still the current one.',
@@ -47,7 +50,7 @@ export const advanceOnSuccess = Type.Boolean({
 
 const jobsByDeclaration = new WeakMap<PipelineJob, Job<typeof PipelinePayload>>();
 
-/** The job of a declaration; the same object for each call. */
+/** Returns the broker job of a declaration; every call returns the same object. */
 export function jobOf(declaration: PipelineJob): Job<typeof PipelinePayload> {
   const { jobType: type, summary, policy } = declaration;
   const found =
@@ -63,15 +66,15 @@ export function jobOf(declaration: PipelineJob): Job<typeof PipelinePayload> {
   return found;
 }
 
-/** Jobs of the registry that a service runs, by type, for its contract. */
+/** Returns the registry's jobs that a service runs, by type, for the contract of the service. */
 export function jobsOf(service: string, registry: PipelineRegistry): Record<string, Job<typeof PipelinePayload>> {
   const own = [...registry.values()].filter(({ jobType }) => jobType.startsWith(`${service}.`));
   return Object.fromEntries(own.map((item) => [item.jobType, jobOf(item)]));
 }
 
 /**
- * Policy of jobs that wait for recordings, transcripts or texts. The provider keeps its files for seven days, so
- * retries start after 15 s, back off to 15 minutes and end after seven days (D7a). Declarations add timeout and
+ * Policy of jobs that wait for recordings, transcripts or texts. Retries start after 15 s, back off to 15 minutes and
+ * end after seven days, because the provider stores its files for seven days (D7a). Declarations add timeout and
  * concurrency.
  */
 export const waitingPolicy = Object.freeze({

@@ -11,7 +11,7 @@ const upload = Type.Object(
   { additionalProperties: false },
 );
 
-/** A job with fields of every access state and one undeclared field. */
+/** A job with a field of every access level and one field that is not declared. */
 const videohost: PipelineJob = {
   name: 'videohost_publish',
   summary: 'Publishes a recording.',
@@ -42,7 +42,7 @@ const refused = (stored: JsonObject, patch: JsonObject): string[] =>
   Object.keys(findUnwritable(videohost, stored, patch)).toSorted();
 
 describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
-  it('returns read_write and read fields and the job, but no hidden or undeclared fields', () => {
+  it('returns the job and all fields with read or read_write access, but no hidden or undeclared fields', () => {
     const stored = {
       quota: 5,
       videohost_refresh_token: 'secret',
@@ -54,7 +54,7 @@ describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
     expect(showStepConfig(videohost, stored)).toEqual({ pipeline_job: 'videohost_publish', channel: 'a', quota: 5 });
   });
 
-  it('omits undeclared keys of nested objects, and keeps open objects and lists', () => {
+  it('omits undeclared keys of nested objects, and preserves open objects and lists', () => {
     const stored = {
       upload: { title: 't', gone: 1, limits: { size: 1, gone: 2 } },
       labels: { any: { thing: 1 } },
@@ -68,18 +68,18 @@ describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
     });
   });
 
-  it('returns fields in the order of the schema', () => {
+  it('returns fields in the order of the job schema', () => {
     const left = showStepConfig(videohost, { quota: 1, channel: 'a' });
     expect(JSON.stringify(left)).toBe(JSON.stringify(showStepConfig(videohost, { channel: 'a', quota: 1 })));
   });
 
-  it('returns everything of a step without a registered job, except pipeline_job', () => {
+  it('returns the whole configuration except pipeline_job for a step without a registered job', () => {
     expect(showStepConfig(undefined, { any: { thing: null }, pipeline_job: 'x' })).toEqual({ any: { thing: null } });
   });
 });
 
 describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
-  it('names at most fifty fields, with truncated names (D60)', () => {
+  it('reports at most fifty fields, with truncated names (D60)', () => {
     const many = Object.fromEntries(Array.from({ length: 1_525 }, (_value, index) => [`k${index}`, 1]));
     for (const patch of [many, { upload: many }, { upload: { limits: many } }])
       expect(refused({}, patch)).toHaveLength(50);
@@ -123,7 +123,7 @@ describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
       { upload: { gone: null, never: null } },
       ['upload.never'],
     ],
-  ])('checks %s', (_what, stored, patch, expected) => {
+  ])('checks the access to %s', (_what, stored, patch, expected) => {
     expect(refused(stored as JsonObject, patch as JsonObject)).toEqual(expected);
   });
 
@@ -135,7 +135,7 @@ describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
     expect(refused(json('{"__proto__": 1}'), json('{"__proto__": null}'))).toEqual([]);
   });
 
-  it('returns the same problem for hidden and unknown keys', () => {
+  it('reports hidden and unknown keys as the same problem', () => {
     const { videohost_refresh_token: hidden, unknown } = findUnwritable(
       videohost,
       {},
@@ -150,14 +150,14 @@ describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
 });
 
 describe('dropUndeclared', () => {
-  it('keeps declared keys at every depth', () => {
+  it('preserves declared keys at every depth', () => {
     const stored = { channel: 'a', gone: 1, upload: { title: 't', gone: 1, limits: { gone: 1 } } };
     expect(dropUndeclared(videohost.config, stored)).toEqual({ channel: 'a', upload: { title: 't', limits: {} } });
   });
 });
 
 describe('validateStepConfig with nested objects', () => {
-  it('names the dotted path at every depth', () => {
+  it('reports the dotted path of an invalid value at every depth', () => {
     const { problems } = validateStepConfig(videohost, {
       channel: 1,
       upload: { title: 't', limits: { size: 'x', gone: 1 } },
@@ -169,7 +169,7 @@ describe('validateStepConfig with nested objects', () => {
     });
   });
 
-  it('keeps every digit of large numbers while it checks them', () => {
+  it('preserves every digit of large numbers during validation', () => {
     const stored = json('{"quota": 9007199254740993, "labels": {"n": 12345678901234567890}}');
     const { config, problems } = validateStepConfig(videohost, stored);
     expect(problems).toEqual({});

@@ -8,15 +8,18 @@ import { truncateText, maxQuoteLength } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { PipelineJob } from './declaration.ts';
 
-/** Returned for every step with a registered job and never writable, because the step itself sets its job. */
+/**
+ * Key that is returned for every step with a registered job. It is never writable, because the step itself sets its
+ * job.
+ */
 export const jobField = 'pipeline_job';
 
 const notASetting = 'is not a setting of this step';
 
-/** Maximum number of fields in an error; checking stops there (D60). */
+/** Maximum number of fields in an error; the check stops at this number (D60). */
 const maxFields = 50;
 
-/** Problems by dotted path. */
+/** Collects problems by dotted path. */
 class FieldProblems {
   readonly #found = new Map<string, string>();
 
@@ -33,7 +36,7 @@ class FieldProblems {
   }
 }
 
-/** The part of a configuration that callers can read. Expects a configuration with defaults. */
+/** Returns the fields of a configuration that callers can read. `config` must contain the defaults. */
 export function showStepConfig(job: PipelineJob | undefined, config: JsonObject): JsonObject {
   if (job === undefined) return Object.fromEntries(Object.entries(config).filter(([key]) => key !== jobField));
   const declared = dropUndeclared(job.config, config);
@@ -48,8 +51,8 @@ export function showStepConfig(job: PipelineJob | undefined, config: JsonObject)
 }
 
 /**
- * Problems of a patch by dotted path, at most 50; empty when the patch is allowed. Null is accepted for stored keys
- * that are no longer declared, so that they can be removed.
+ * Returns the problems of a patch by dotted path, at most 50; empty when the patch is allowed. Null is accepted for
+ * stored keys that are no longer declared, so that clients can remove them.
  */
 export function findUnwritable(
   job: PipelineJob | undefined,
@@ -109,7 +112,7 @@ function findLeftover(
   if (value !== null || !Object.hasOwn(stored, key)) problems.add(path, notASetting);
 }
 
-/** Removes keys that the schema does not declare, such as leftovers of an earlier version. */
+/** Returns the configuration without keys that the schema does not declare, such as keys of an earlier version. */
 export function dropUndeclared(schema: TObject, config: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(config).flatMap(([key, value]) => {

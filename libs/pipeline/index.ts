@@ -19,7 +19,10 @@ export { dropUndeclared, findUnwritable, jobField, showStepConfig } from './fiel
 /** All registered jobs by name. */
 export const pipelineJobs: PipelineRegistry = createRegistry(declaredJobs);
 
-/** @throws Error when two jobs share a name or a job type. */
+/**
+ * Returns the jobs by name.
+ * @throws Error when two jobs have the same name or job type
+ */
 export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {
   const registry = new Map(jobs.map((item) => [item.name, item]));
   if (registry.size !== jobs.length || new Set(jobs.map(({ jobType }) => jobType)).size !== jobs.length) {
@@ -28,20 +31,23 @@ export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {
   return registry;
 }
 
-/** Compiled schemas. */
+/** Compiled schemas by pipeline job. */
 const checks = new WeakMap<PipelineJob, ReturnType<typeof compileSchemaForAll>>();
 
 export interface StepConfigResult {
-  /** The stored configuration with defaults. */
+  /** The stored configuration, with defaults for missing keys. */
   readonly config: JsonObject;
   /** Problems by dotted path; empty when the configuration is valid. */
   readonly problems: Readonly<Record<string, string>>;
 }
 
-/** Adds the schema's defaults and validates the result, including undeclared keys. Numbers keep their digits. */
+/**
+ * Returns the configuration with the schema's defaults and its problems, including undeclared keys. All digits of
+ * numbers are preserved.
+ */
 export function validateStepConfig(job: PipelineJob, stored: JsonObject): StepConfigResult {
   const config = fillDefaults(job.config, stored);
-  // Validation can convert numbers to doubles, so it gets a copy.
+  // Validates a copy, because validation can convert numbers to doubles.
   const problems: [string, string][] = checkOf(job)(parseJson(JSON.stringify(config))).map((problem) => {
     const extra = problem.params['additionalProperty'] ?? problem.params['missingProperty'];
     const path = typeof extra === 'string' ? [...problem.path, extra] : problem.path;
@@ -59,7 +65,7 @@ function checkOf(job: PipelineJob): ReturnType<typeof compileSchemaForAll> {
   return check;
 }
 
-/** The configuration with the schema's defaults for missing keys. */
+/** Returns the configuration with the schema's defaults for missing keys. */
 export function fillDefaults(schema: TObject, value: JsonObject): JsonObject {
   const entries = new Map(Object.entries(value));
   for (const [key, property] of Object.entries(schema.properties)) {

@@ -1,6 +1,6 @@
 /**
- * Declarations of all pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). A
- * new job is declared here, listed in `declaredJobs`, and run by the owning service.
+ * Declarations of all pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). To
+ * add a job, declare it here, list it in `declaredJobs`, and implement it in the service that owns it.
  */
 import { Type, type Static } from '#libs/contract';
 import { advanceOnSuccess, type PipelineJob, waitingPolicy } from './declaration.ts';
@@ -88,7 +88,9 @@ const audioTranscriptionConfig = Type.Object(
 
 export type AudioTranscriptionConfig = Static<typeof audioTranscriptionConfig>;
 
-/** Transcribes the canonical audio when the provider has no transcript; waits for audio and window. */
+/**
+ * Transcribes the canonical audio when the provider has no transcript; waits for the audio and the transcript window.
+ */
 export const audioTranscription: PipelineJob<typeof audioTranscriptionConfig> = Object.freeze({
   name: 'audio_transcription',
   summary: 'Transcribes the canonical audio within the approved window, unless a transcript exists.',
@@ -128,7 +130,7 @@ const publishingSummaryConfig = Type.Object(
 
 export type PublishingSummaryConfig = Static<typeof publishingSummaryConfig>;
 
-/** Attempts in which the model returns no usable reply. Waiting for late input does not count. */
+/** Maximum attempts in which the model returns no usable reply. Attempts that wait for late input are not counted. */
 const maxUselessAnswers = 12;
 
 /** Writes title, summary and description from the transcript; waits for a late transcript. */
@@ -183,7 +185,7 @@ const videohostPublishConfig = Type.Object(
 
 export type VideohostPublishConfig = Static<typeof videohostPublishConfig>;
 
-/** Uploads the recording to the video host once; waits for a late recording. Captions follow. */
+/** Uploads the recording to the video host once and adds captions later; waits for a late recording. */
 export const videohostPublish: PipelineJob<typeof videohostPublishConfig> = Object.freeze({
   name: 'videohost_publish',
   summary: 'Uploads the recording to the video host with title, description, thumbnail and captions, once.',

@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { parseJson, type JsonObject } from '#libs/json';
 import { jobOf, pipelineJobs, transcriptImport, validateStepConfig } from './index.ts';
 
-describe('the registry of pipeline jobs (rules/steps#pipeline-jobs)', () => {
-  it('knows transcript_import', () => {
+describe('pipelineJobs (rules/steps#pipeline-jobs)', () => {
+  it('contains transcript_import', () => {
     expect(pipelineJobs.get('transcript_import')).toBe(transcriptImport);
     expect(pipelineJobs.has('toString')).toBe(false);
   });
 
   it.each([...pipelineJobs.values()].map((job) => [job.name, job] as const))(
-    '%s declares an access for every setting and nothing else',
+    'declares in %s an access level for every setting and for nothing else',
     (name, job) => {
       expect(job.name).toBe(name);
       expect(job.jobType).toMatch(/^[a-z-]+\.[a-z-]+$/);
@@ -19,7 +19,7 @@ describe('the registry of pipeline jobs (rules/steps#pipeline-jobs)', () => {
   );
 
   it.each([...pipelineJobs.values()].map((job) => [job.name, job] as const))(
-    '%s waits seven days for late input, first within 30 s, then every 15 minutes (D7a)',
+    'waits in %s seven days for late input: first within 30 s, then every 15 minutes (D7a)',
     (_name, job) => {
       const { policy } = jobOf(job);
       expect(policy).toMatchObject({ maxDelayMs: 15 * 60_000, expiresAfterMs: 7 * 24 * 3_600_000 });
@@ -29,7 +29,7 @@ describe('the registry of pipeline jobs (rules/steps#pipeline-jobs)', () => {
 });
 
 describe('validateStepConfig', () => {
-  it('fills in defaults and preserves stored values', () => {
+  it('adds defaults and preserves stored values', () => {
     expect(validateStepConfig(transcriptImport, {})).toEqual({ config: { advance_on_success: false }, problems: {} });
     expect(validateStepConfig(transcriptImport, { advance_on_success: true })).toEqual({
       config: { advance_on_success: true },
@@ -37,7 +37,7 @@ describe('validateStepConfig', () => {
     });
   });
 
-  it('names the dotted path of every problem', () => {
+  it('reports the dotted path of every invalid setting', () => {
     expect(validateStepConfig(transcriptImport, { advance_on_success: 'yes', surprise: 1 }).problems).toEqual({
       advance_on_success: 'must be boolean',
       surprise: 'is not a setting of this job',

@@ -27,8 +27,8 @@ const jobOf = (id: number, state: State): LatestJob => ({
 });
 
 /**
- * Two services: conversations 1 to `count` are in the step, the latest entered last; `stateOf` returns the states of
- * their jobs.
+ * Simulates two services. Conversations 1 to `count` are in the step, the last one entered last; `stateOf` returns the
+ * states of their jobs.
  */
 function world(count: number, stateOf: (id: number) => State | undefined) {
   const entries = Array.from({ length: count }, (_, index) => entryOf(count - index));
@@ -72,7 +72,7 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
 }
 
 describe('listPipelineStatuses (P5)', () => {
-  it('finds rare states by their jobs, in full pages, latest entry first', async () => {
+  it('finds conversations in a rare job state by a job query, in full pages, latest step entry first', async () => {
     const { list, listAll, asked } = world(20_000, (id) => (id <= 7 ? 'dead' : 'succeeded'));
     const { items, next } = await list('dead', 3);
     expect(items.map(({ conversation_id: id, state }) => [id, state])).toEqual([7, 6, 5].map((id) => [id, 'dead']));
@@ -81,7 +81,7 @@ describe('listPipelineStatuses (P5)', () => {
     expect(asked.every((ids) => ids !== undefined && ids.length === 7)).toBe(true);
   });
 
-  it('reads no entries when no job is in the state', async () => {
+  it('reads no step entries when no job has the requested state', async () => {
     const { list, asked } = world(20_000, () => 'succeeded');
     expect(await list('running', 50)).toEqual({ items: [], next: undefined });
     expect(asked).toEqual([]);
@@ -91,7 +91,7 @@ describe('listPipelineStatuses (P5)', () => {
     ['those of a state that many are in', 'dead', (id) => (id % 3 === 0 ? 'dead' : 'succeeded'), (id) => id % 3 === 0],
     ['those that are done', 'succeeded', (id) => (id % 3 === 0 ? 'succeeded' : 'dead'), (id) => id % 3 === 0],
     ['those without a job', 'none', (id) => (id % 100 === 0 ? undefined : 'succeeded'), (id) => id % 100 === 0],
-  ])('finds %s by scanning the entries once', async (_what, state, stateOf, belongs) => {
+  ])('finds %s in one scan of the step entries', async (_what, state, stateOf, belongs) => {
     const { listAll, asked } = world(3_000, stateOf);
     const expected = Array.from({ length: 3_000 }, (_, index) => 3_000 - index).filter(belongs);
     expect(await listAll(state, 50)).toEqual(expected);

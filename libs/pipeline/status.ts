@@ -1,6 +1,6 @@
 /**
- * Status of conversations in pipeline steps (P5), combined from the conversations service and the service that owns the
- * job.
+ * Combines the status of conversations in pipeline steps (P5) from the conversations service and the service that owns
+ * the job.
  */
 import type { LatestJob } from '#libs/contract';
 import type { PipelineRegistry } from './declaration.ts';
@@ -15,13 +15,13 @@ export interface Entry {
 }
 
 export interface PipelineStatus extends Omit<Entry, 'pipeline_job'> {
-  /** State of the job; `none` when there is no job. */
+  /** State of the latest job; `none` when the conversation has no job. */
   readonly state: LatestJob['state'] | 'none';
   readonly waiting_for: string | null;
   readonly error: string | null;
 }
 
-/** Job type of the step's pipeline job; undefined when this release does not know the job. */
+/** Returns the job type of the step's pipeline job; undefined when this release does not know the job. */
 export function jobTypeOf(
   registry: PipelineRegistry,
   { pipeline_job: name }: Pick<Entry, 'pipeline_job'>,
@@ -48,18 +48,20 @@ function describeWait({ state, waits, error, attempts, run_at: runAt }: LatestJo
   return attempts === 0 ? 'a worker' : `its next attempt at ${runAt}`;
 }
 
-/** One page of entries; superseded entries are left out. */
+/** One page of entries. Superseded entries are omitted. */
 export interface EntryPage<E extends Entry> {
   readonly items: readonly E[];
   /** Cursor of the next page; null at the end. */
   readonly read: number | null;
 }
 
-/** Pages read per request. A filtered list can return fewer rows than requested, together with `next`. */
+/**
+ * Maximum pages read per request. A filtered list can therefore return fewer rows than requested and still have `next`.
+ */
 const maxPages = 4;
 const pageSize = 500;
 
-/** States that few jobs are in at a time. The list then starts from the jobs instead of the entries. */
+/** States with few jobs at any time. A list filtered by one of them starts from the jobs instead of the entries. */
 const rareStates = ['queued', 'running', 'dead', 'cancelled'] as const;
 const maxRareJobs = 500;
 
@@ -70,13 +72,13 @@ interface ListOptions<E extends ListedEntry> {
   readonly state: PipelineStatus['state'] | undefined;
   readonly before: number | undefined;
   readonly registry: PipelineRegistry;
-  /** `conversation_ids` restricts the page to these conversations. */
+  /** Reads a page of entries; `conversation_ids` restricts it to these conversations. */
   readonly readEntries: (page: {
     before?: number;
     conversation_ids?: number[];
     limit: number;
   }) => Promise<EntryPage<E>>;
-  /** The latest jobs of conversations. */
+  /** Reads the latest job of each conversation. */
   readonly readJobs: (type: string, conversationIds: readonly number[]) => Promise<readonly LatestJob[]>;
   readonly readJobsIn: (wanted: {
     state: LatestJob['state'];
@@ -87,18 +89,21 @@ interface ListOptions<E extends ListedEntry> {
 
 interface PipelineStatusPage {
   readonly items: PipelineStatus[];
-  /** Cursor of the next page: an entry id. */
+  /** Cursor of the next page, an entry id; undefined at the end. */
   readonly next: number | undefined;
 }
 
-/** Lists conversations in pipeline steps, filtered by job state. */
+/** Returns a page of conversations in pipeline steps with their jobs, filtered by job state. */
 export async function listPipelineStatuses<E extends ListedEntry>(
   options: ListOptions<E>,
 ): Promise<PipelineStatusPage> {
   return (await listByJobs(options)) ?? (await scanEntries(options));
 }
 
-/** Lists by the jobs in the state. @returns undefined when too many jobs are in the state */
+/**
+ * Lists the entries, starting from the jobs in the requested state. @returns undefined when too many jobs are in this
+ * state
+ */
 async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage | undefined> {
   const { limit, state, before, registry, readEntries, readJobsIn } = options;
   const requested = rareStates.find((one) => one === state);
@@ -123,7 +128,7 @@ async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promi
   };
 }
 
-/** Scans the entries page by page. */
+/** Lists the entries page by page and filters them by the state of their jobs. */
 async function scanEntries<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage> {
   const { limit, state, registry, readEntries } = options;
   const items: PipelineStatus[] = [];

@@ -1,6 +1,6 @@
 /**
- * Which process is meant: a pid alone may have been given to somebody else after a crash, so it is kept with its start
- * time.
+ * Identifies a process by its pid and start time. The pid alone is not enough: after a crash, the system may assign it
+ * to another process.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,24 +8,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ProcessIdentity {
   pid: number;
-  /** Opaque text that differs for every process that ever had this pid. */
+  /** Opaque text, different for each process that had this pid. */
   startedAt: string;
 }
 
-/** Identity of a running process, or undefined when there is none (zombies do not count). */
+/** Returns the identity of a running process; undefined when no process has this pid or the process is a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const startedAt = readStartTime(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** True while exactly this process runs. */
+/** Returns true while the process with this pid and start time runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return readStartTime(identity.pid) === identity.startedAt;
 }
 
 /**
- * Sends `signal`, waits up to `timeoutMs` for the end, then sends SIGKILL.
- * @returns false when it was not running (any more).
+ * Sends `signal`, waits up to `timeoutMs` for the process to end, then sends SIGKILL.
+ * @returns false when the process was not running
  */
 export async function endProcess(
   identity: ProcessIdentity,
@@ -53,7 +53,7 @@ function readStartTime(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // state is field 3, start time field 22 (proc(5))
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the state is field 3 and the start time field 22 (proc(5)); `fields` starts with field 3
       return fields[0] === 'Z' ? undefined : `${readBootId()}:${fields[19]}`;
     }
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;

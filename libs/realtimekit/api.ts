@@ -25,26 +25,29 @@ export class DownloadTooLarge extends Error {
 
 export interface ApiOptions {
   readonly outbound: Outbound;
-  /** REALTIMEKIT_BASE_URL; ends before `/sessions`. */
+  /** REALTIMEKIT_BASE_URL: the part of the URLs before `/sessions`. */
   readonly baseUrl: string;
   readonly apiToken: string;
   /** Maximum bytes of a transcript or recording. */
   readonly maxDownloadBytes: number;
-  /** Timeout of one whole download. */
+  /** Timeout of a whole download. */
   readonly downloadTimeoutMs: number;
 }
 
 export interface Api {
-  /** The parsed reply of a GET. @throws AppError unavailable, ProviderBusy */
+  /** Sends a GET request and returns the parsed response. @throws AppError `unavailable`, ProviderBusy */
   call(path: string, signal: AbortSignal): Promise<JsonObject>;
-  /** Opens a signed URL; an expired URL is requested again once. @throws AppError unavailable, ProviderBusy */
+  /**
+   * Opens a signed URL. If the URL has expired, a new one is requested once. @throws AppError `unavailable`,
+   * ProviderBusy
+   */
   open(download: Download, signal: AbortSignal): Promise<OutboundReply>;
-  /** The bytes of an opened download. @throws AppError unavailable, DownloadTooLarge */
+  /** Yields the bytes of an opened download. @throws AppError `unavailable`, DownloadTooLarge */
   read(reply: OutboundReply, what: string): AsyncGenerator<Uint8Array>;
 }
 
 export interface Download {
-  /** `transcript` or `recording`, for messages. */
+  /** `transcript` or `recording`; used in error messages. */
   readonly what: string;
   /** Requests a new signed URL from the provider. */
   readonly findUrl: () => Promise<string>;
@@ -54,7 +57,7 @@ export interface Download {
 
 const maxReplyBytes = 4 * 1_048_576;
 const apiTimeoutMs = 30_000;
-/** Delay after a 429 without a readable `Retry-After`, and the limits of one that has it. */
+/** Delay after a 429 without a readable `Retry-After`. The next two constants limit a readable one. */
 const defaultRetryAfterMs = 10_000;
 const minRetryAfterMs = 1_000;
 const maxRetryAfterMs = 900_000;
@@ -84,7 +87,7 @@ export function createApi(options: ApiOptions): Api {
           throw unavailable(`the ${what} download has a content encoding; its exact bytes are unknown`);
         }
         reply.discard();
-        // The host rejects an expired URL with one of these; request a new URL once.
+        // The host rejects an expired URL with one of these statuses.
         const isExpired = reply.status === 401 || reply.status === 403 || reply.status === 410;
         if (!isExpired || attempt === 2) throw toStatusError(reply, `the ${what} download`);
       }
@@ -93,7 +96,9 @@ export function createApi(options: ApiOptions): Api {
   };
 }
 
-/** Network failures are expected and retried. Their messages contain only origins. */
+/**
+ * Converts network failures to `unavailable`, since they are expected and retried. Their messages contain only origins.
+ */
 async function translate<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -135,8 +140,8 @@ export function invalidResponse(): Error {
 }
 
 /**
- * Returns all items of a paged list without duplicates. `readItems` extracts them from a reply; the caller validates
- * them.
+ * Returns all items of a paged list without duplicates. `readItems` extracts the items from a response; the caller
+ * validates them.
  */
 export async function listPages(
   api: Api,

@@ -1,15 +1,15 @@
-/** Recordings of a meeting: metadata and resumable downloads. */
+/** Reads the recordings of a meeting: metadata and resumable downloads. */
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Instant } from '#libs/time';
 import { listPages, invalidResponse, readInstant, type Api } from './api.ts';
 
-/** A recording. Only one with the status UPLOADED can be downloaded. */
+/** A recording. It can only be downloaded when its status is UPLOADED. */
 export interface MeetingRecording {
   readonly id: string;
-  /** INVOKED, RECORDING, PAUSED, UPLOADING, UPLOADED, ERRORED, or a later addition. */
+  /** INVOKED, RECORDING, PAUSED, UPLOADING, UPLOADED, ERRORED, or a status that the provider adds later. */
   readonly status: string;
-  /** Undefined when the provider does not return it. */
+  /** Undefined when the provider does not return a start. */
   readonly start: Instant | undefined;
   readonly end: Instant | undefined;
   readonly sizeBytes: number | undefined;
@@ -17,25 +17,28 @@ export interface MeetingRecording {
 }
 
 export interface RecordingDownload {
-  /** Offset of the body: the requested offset, or 0 when the provider sends the whole file. */
+  /** Position in the file at which `body` starts: the requested offset, or 0 when the provider sends the whole file. */
   readonly offset: number;
   /** Size of the whole file; undefined when the reply does not contain it. */
   readonly totalBytes: number | undefined;
   /** Strong entity tag, required to resume the download. */
   readonly etag: string | undefined;
-  /** @throws AppError unavailable, DownloadTooLarge */
+  /** Bytes of the recording from `offset`. @throws AppError `unavailable`, DownloadTooLarge */
   readonly body: AsyncGenerator<Uint8Array>;
 }
 
 export interface Recordings {
-  /** @throws AppError unavailable, ProviderBusy */
+  /** Returns all recordings of a meeting. @throws AppError `unavailable`, ProviderBusy */
   listRecordings(meetingId: string, signal: AbortSignal): Promise<MeetingRecording[]>;
-  /** @throws AppError unavailable, also when the provider does not know the recording (yet); ProviderBusy */
+  /**
+   * Returns one recording. @throws AppError `unavailable`, also when the provider does not know the recording (yet);
+   * ProviderBusy
+   */
   readRecording(id: string, signal: AbortSignal): Promise<MeetingRecording>;
   /**
-   * Opens an uploaded recording at an offset of the content with this tag. Requests a new URL each time, because URLs
-   * expire.
-   * @throws AppError unavailable, ProviderBusy
+   * Opens an uploaded recording at an offset, if its content still has this entity tag. Requests a new URL each time,
+   * because URLs expire.
+   * @throws AppError `unavailable`, ProviderBusy
    */
   openRecording(
     id: string,
@@ -66,7 +69,7 @@ export function createRecordings(api: Api): Recordings {
         if (typeof url !== 'string' || url === '') throw unavailable('the recording has no download URL yet');
         return url;
       };
-      // Without a tag the rest could belong to different content.
+      // Without an entity tag, the rest could belong to different content.
       const resumes = offset > 0 && etag !== undefined;
       const headers = resumes ? { range: `bytes=${offset}-`, 'if-range': etag } : {};
       const reply = await api.open(

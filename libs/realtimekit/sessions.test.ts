@@ -17,7 +17,7 @@ describe('chooseByOverlap (architecture#a-recorded-meeting: the longest overlap)
     expect(chooseByOverlap(sessions.toReversed(), window)?.id).toBe(expected);
   });
 
-  it('extends an open window to the other end, and ignores earlier spans', () => {
+  it('treats an open window as unlimited, and ignores earlier sessions', () => {
     const open = { start: 100n, end: undefined };
     expect(
       chooseByOverlap([session('over', 0n, 100n), session('short', 0n, 110n), session('long', 50n, 500n)], open)?.id,

@@ -1,5 +1,5 @@
 /**
- * Sessions of a meeting, their transcripts, and the choice of the session or recording of a conversation
+ * Reads the sessions of a meeting and their transcripts, and chooses the session or recording of a conversation
  * (architecture#a-recorded-meeting).
  */
 import { unavailable } from '#libs/errors';
@@ -11,11 +11,12 @@ import { type Api, listPages, readInstant } from './api.ts';
 export type MeetingSession = Span;
 
 export interface Sessions {
-  /** All sessions of a meeting with a readable start. @throws AppError unavailable, ProviderBusy */
+  /** Returns all sessions of a meeting with a readable start. @throws AppError `unavailable`, ProviderBusy */
   listSessions(meetingId: string, signal: AbortSignal): Promise<MeetingSession[]>;
   /**
-   * The bytes of a session's transcript. Requests JSON; the provider can return another format.
-   * @throws AppError unavailable (no transcript yet, provider down), ProviderBusy, DownloadTooLarge while reading
+   * Yields the bytes of a session's transcript. Requests JSON, but the provider can return another format.
+   * @throws AppError `unavailable` (no transcript yet, provider unavailable), ProviderBusy, DownloadTooLarge while
+   * reading
    */
   openArtifact(sessionId: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
@@ -42,7 +43,9 @@ export function createSessions(api: Api): Sessions {
   };
 }
 
-/** A session of this meeting; undefined when it belongs to another meeting or has no readable id or start. */
+/**
+ * Returns a session of this meeting; undefined when the item belongs to another meeting or has no readable id or start.
+ */
 function readSession(item: unknown, meetingId: string): MeetingSession | undefined {
   if (!isJsonObject(item) || typeof item['id'] !== 'string' || item['id'] === '') return undefined;
   const associated = item['associated_id'];
@@ -51,7 +54,7 @@ function readSession(item: unknown, meetingId: string): MeetingSession | undefin
   return start === undefined ? undefined : { id: item['id'], start, end: readInstant(item['ended_at']) };
 }
 
-/** A time span; `end` is undefined while it lasts. */
+/** A time span; `end` is undefined while it has not ended. */
 export interface Span {
   readonly id: string;
   readonly start: Instant;
@@ -59,8 +62,9 @@ export interface Span {
 }
 
 /**
- * The span with the longest overlap with the window, the earlier one of equals; undefined without overlap.
- * @param window its end is undefined when unknown; an open end extends to the other's end.
+ * Returns the span that overlaps longest with the window; undefined without an overlap. Of equal overlaps, the earlier
+ * span is returned.
+ * @param window if its end is unknown, the overlap ends with the span
  */
 export function chooseByOverlap<S extends Span>(
   spans: readonly S[],

@@ -13,7 +13,7 @@ let server: Server;
 let outbound: Outbound;
 let keyUrl: string;
 let asked: number;
-/** Key that the provider returns; undefined = the provider is down. */
+/** Key that the provider returns; undefined: the provider is unavailable. */
 let shown: KeyObject | undefined;
 
 beforeEach(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => {
-  it('is requested once for many webhooks with any signatures', async () => {
+  it('requests the key once for many webhooks with any signatures', async () => {
     const { publicKey, privateKey } = makePair();
     shown = publicKey;
     const keys = createWebhookKeys({ outbound, publicKey: '', keyUrl });
@@ -46,7 +46,7 @@ describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => 
     expect(asked).toBe(1);
   });
 
-  it('is not requested again for each webhook while it cannot be read', async () => {
+  it('does not retry for each webhook while the key is unavailable', async () => {
     shown = undefined;
     const keys = createWebhookKeys({ outbound, publicKey: '', keyUrl });
     const signature = signWith(makePair().privateKey);
@@ -54,7 +54,7 @@ describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => 
     expect(asked).toBe(1);
   });
 
-  it('is never requested when the setting contains it', async () => {
+  it('never requests a key that the setting contains', async () => {
     const { publicKey, privateKey } = makePair();
     const keys = createWebhookKeys({
       outbound,

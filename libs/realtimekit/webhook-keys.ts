@@ -7,19 +7,25 @@ import { isJsonObject } from '#libs/json';
 import { OutboundError, type Outbound } from '#libs/outbound';
 
 export interface WebhookKeys {
-  /** Whether the provider signed these bytes. @throws AppError unavailable while its key cannot be read */
+  /**
+   * Returns whether the provider signed these bytes. @throws AppError `unavailable` while the provider's key cannot be
+   * read
+   */
   isSigned(body: Uint8Array, signature: string | undefined): Promise<boolean>;
 }
 
-/** Minimum interval between refreshes after a signature mismatch, which can mean a replaced key. */
+/**
+ * Minimum interval between refreshes of the key. A refresh follows a signature mismatch, which can mean that the key
+ * was replaced.
+ */
 const refreshMs = 60_000;
 /** Interval between retries after the key could not be read. */
 const retryMs = 5_000;
 const timeoutMs = 10_000;
 
 /**
- * Uses the key of the setting, else the key at the provider's URL. @throws Error when `publicKey` is not a public key
- * in PEM
+ * Uses the key in `publicKey`, or reads the key from `keyUrl` if `publicKey` is empty. @throws Error when `publicKey`
+ * is not a public key in PEM
  */
 export function createWebhookKeys(options: { outbound: Outbound; publicKey: string; keyUrl: string }): WebhookKeys {
   const given = options.publicKey === '' ? undefined : createPublicKey(options.publicKey.replaceAll('\\n', '\n'));

@@ -195,7 +195,7 @@ const forms: readonly string[] = [
   `Toegangscode 123456`,
 ];
 
-/** Similar texts without a secret. */
+/** Texts that look similar but do not contain a secret. */
 const harmless: readonly string[] = [
   'password &gt; 8 characters',
   'password: >\n  required',
@@ -304,7 +304,7 @@ const harmless: readonly string[] = [
   '{"meetingCode":"abc-defg-hij"}',
 ];
 
-/** Fragments of long untrusted texts. */
+/** Fragments from which long untrusted texts are built. */
 const pieces: readonly string[] = [
   'eyJ',
   'Passcode ',
@@ -354,8 +354,8 @@ const shownForms = (text: string): string[] => [
   redactBody(JSON.stringify({ text })),
 ];
 
-describe('texts with secrets', () => {
-  it.each(forms.map((form) => [form]))('redacts the whole secret: %j', (text) => {
+describe('texts with and without secrets', () => {
+  it.each(forms.map((form) => [form]))('redacts the whole secret in %j', (text) => {
     for (const shown of shownForms(text)) {
       expect(shown).not.toMatch(secrets);
       expect(shown).toContain('[redacted]');
@@ -364,14 +364,14 @@ describe('texts with secrets', () => {
     expect(redactText(redactText(text))).toBe(redactText(text));
   });
 
-  it.each(harmless.map((one) => [one]))('leaves a harmless text: %j', (text) => {
+  it.each(harmless.map((one) => [one]))('does not change the harmless text %j', (text) => {
     expect(redactText(text)).toBe(text);
     expect(redactBody(text)).toBe(text);
     expect(redactJson({ note: [text] })).toEqual({ note: [text] });
   });
 
-  it.each(pieces.map((piece) => [piece]))('reads a long text of %j once', (piece) => {
-    // Quadratic time would take hours.
+  it.each(pieces.map((piece) => [piece]))('reads many repetitions of %j in linear time', (piece) => {
+    // With quadratic time, this would take hours.
     expect(redactBody(piece.repeat(262_144 / piece.length)).length).toBeGreaterThan(0);
   });
 });

@@ -10,12 +10,17 @@ import { redacted, redactShapes } from './shapes.ts';
 export { redacted } from './shapes.ts';
 export { isSecretField } from './names.ts';
 
-/** Fast path: most texts are ids or contain none of these characters, one of which every secret contains. */
+/**
+ * Fast path: most texts are ids, or contain nothing that `suspicious` matches. Every secret contains a match of
+ * `suspicious`.
+ */
 const isId = /^[0-9a-f-]{1,36}$/;
 const suspicious =
   /[=:@|\t]|%3[Aa]|,,|[\w-]{12}|[^\s!-~]|pass|pin|pwd|pw|otp|cod[ei]|kod|key|secret|token|credential|kenn|geheim|wort|wacht|clave|contrase|senha|palavra|parola|hasl|hesl|sifre|adgang|losen|salasana|jelsz|kata|mat khau|cle |ch?iave|chave|klucz|sleutel|phrase|bearer|basic|digest|negotiate|oauth|signature|slack|discord/i;
 
-/** Returns the text without secrets; the same string when it has none. JSON is serialized again. */
+/**
+ * Returns the text without secrets; the identical text when it contains none. JSON with secrets is serialized again.
+ */
 export function redactText(text: string): string {
   return redactString(text, 1);
 }
@@ -25,10 +30,10 @@ function redactPlain(text: string): string {
   return redactPairs(redactShapes(text));
 }
 
-/** JSON inside a text counts as this many levels, so that nested documents end. */
+/** JSON inside a text counts as this many levels, which limits nested documents. */
 const levelsOfText = 8;
 
-/** Returns the value without secrets; the same value when it has none. */
+/** Returns the value without secrets; the identical value when it contains none. */
 export function redactJson(value: unknown, level = 1): unknown {
   if (typeof value === 'string') return redactString(value, level);
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
@@ -53,7 +58,7 @@ export function redactJson(value: unknown, level = 1): unknown {
   return isSame ? value : Object.fromEntries(retained);
 }
 
-/** `[["Authorization", "…"], …]`, like map entries. */
+/** A name with its value, as in `[["Authorization", "…"], …]`. */
 type Pair = readonly [string, unknown];
 const isPair = (item: unknown): item is Pair => Array.isArray(item) && item.length === 2 && typeof item[0] === 'string';
 
@@ -62,7 +67,7 @@ function redactPair(pair: Pair, level: number): unknown {
   return isSecretLabel(name) && isSecretField('secret', value) ? [name, redacted] : redactJson(pair, level + 1);
 }
 
-/** `{"name": "Authorization", "value": "…"}`, as in header lists and form answers. */
+/** Fields that contain a name, as in `{"name": "Authorization", "value": "…"}` of header lists and form answers. */
 const nameFields = ['name', 'key', 'label', 'header', 'field', 'question', 'title', 'type'] as const;
 const valueFields: ReadonlySet<string> = new Set(['value', 'values', 'content', 'answer', 'text', 'response']);
 const isSecretLabel = (label: unknown): boolean =>
@@ -76,8 +81,8 @@ function redactString(text: string, level: number): string {
 }
 
 /**
- * Returns a body unchanged when it has no secrets. JSON and form fields are serialized again without secrets; other
- * text is redacted by pattern.
+ * Returns the body without secrets; the identical body when it contains none. JSON and form fields are serialized
+ * again; other text is redacted by pattern.
  */
 export function redactBody(body: string): string {
   const document = readDocument(body);
@@ -95,7 +100,7 @@ function readDocument(body: string): JsonObject | unknown[] | string | undefined
   }
 }
 
-/** Redacts request headers by name. */
+/** Returns the request headers without secrets, which are recognised by the header names. */
 export function redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [

@@ -1,7 +1,7 @@
 /**
- * Secrets after a label in words, in all supported languages and forms: `Passcode: 123456`, `**Passwort:** x`, `PIN
- * 1234`, `password => 'x'`. The gap after a label is bounded (markup, a remark in parentheses, a separator), so each
- * label takes bounded time.
+ * Redacts secrets after a label in words, in all supported languages and notations: `Passcode: 123456`, `**Passwort:**
+ * x`, `PIN 1234`, `password => 'x'`. The length of the gap after a label (markup, a remark in parentheses, a separator)
+ * is limited, so each label takes bounded time.
  */
 import { label } from './names.ts';
 import { findQuote, quoteAt, readAt } from './reading.ts';
@@ -13,9 +13,9 @@ const filler = new RegExp(`(?:${space}|${markup}){1,12}`, 'iuy');
 const remark = /\([^()\r\n]{1,60}\)|（[^（）\r\n]{1,60}）|\[[^[\]\r\n]{1,60}\](?=\s{0,4}[:：=])/y;
 const purpose =
   /(?:for|of|to|für|zum|zur|des|der|von|pour|para|per|de|da|do|del|della|van|voor|dla|do|для)(?: [\p{L}\p{N}'’-]{1,30}){1,5}(?=[ \u00a0]{0,2}[:：=]|(?= (?:is|ist|lautet|est|es) ))|(?:конференции|встречи|собрания|конференції|зустрічі|spotkania|konferencji)(?=[ :：])/iuy;
-/** A YAML block text that starts on the next line. */
+/** Marker of a YAML block text, which starts on the next line. */
 const blockSign = /[|>][-+0-9]{0,2}(?=[ \t]{0,8}\r?\n)/y;
-/** What joins a label to its value, strongest first. */
+/** Separators between a label and its value, strongest first. */
 const strongSign = /(?:[-=]&gt;|&gt;(?=[^\s&])|=>|->|→|:=|[:：=＝]|&#58;|&colon;)/y;
 const cell = /(?:\t|\\t|\||<\/(?:td|th|dt)>\s{0,20}<(?:td|dd)(?:\s[^<>]{0,200})?>){1,3}/iy;
 const dash = /[-–—](?=[ \u00a0])/y;
@@ -24,10 +24,13 @@ const verb = /(?:is set to|is now|is|was|equals|ist|lautet|lautete|est|es|è|é|
 const particle = /は|是|为|為/y;
 const lineBreak = /[ \t]{0,20}(?:\r?\n|\\n|\\r\\n|<br ?\/?>)[ \t]{0,20}(?:(?:\r?\n|\\n)[ \t]{0,20})?/iy;
 
-/** `said`: after a verb. `weak`: after a dash or space, where a sentence may continue. */
+/**
+ * How a label is joined to its value. `said`: by a verb. `weak`: by a dash or space, after which a sentence may
+ * continue.
+ */
 type Joint = 'sign' | 'line' | 'cell' | 'said' | 'weak';
 
-/** A message that announces a code. */
+/** Matches the code in a message such as "123456 is your login code". */
 const sentCode =
   /(?<![0-9A-Za-z])(?:G-)?[0-9]{3,4}[ -]?[0-9]{1,5}(?= (?:is|ist) (?:your|dein|ihr) (?:[\p{L}.-]{1,30} ){0,4}(?:[\p{L}-]{0,30}code|pin|password|otp|passwort)(?!\p{L}))/giu;
 
@@ -89,7 +92,9 @@ function readGap(
 
 const number =
   /[0-9A-Za-z]{4,64}(?=[\p{Script=Hiragana}\p{Script=Han}])|[0-9]{2,12}(?:[ \u00a0.-][0-9]{2,6}){1,5}(?![\p{L}\p{N}.:/-])#?/uy;
-/** A character that may end a value is part of it when the value continues after it. */
+/**
+ * Matches a value. A character that usually ends a value belongs to it when the value continues after the character.
+ */
 const word =
   /(?:[^\s,;"'<>)}\]，。；、）】」]|[,;)}\]](?![\s"'\\,;)}\]]|$|[\w .-]{1,40}[:=])|<(?![A-Za-z/!])|'(?=[\p{L}\p{N}])){1,512}/uy;
 
@@ -111,7 +116,7 @@ interface Labelled {
   readonly joint: Joint;
 }
 
-/** Words used in place of a secret. */
+/** Words that occur after a label but are not secrets. */
 const plainValues: ReadonlySet<string> = new Set(
   (
     'true false null none undefined yes no must option flag argument with without from in on cannot can requires needs value file required missing invalid incorrect wrong expired changed unset empty optional needed reset unknown set not is was has the a an and or for of too n/a tbd ' +
@@ -147,5 +152,5 @@ function isLabelledSecret(
 
 const hasSigns = (value: string): boolean => /[^\p{L}\p{M}'’-]/u.test(value);
 
-/** A word of letters only may be part of a sentence, unless it ends its line. */
+/** Returns whether the value ends its line. A value of letters only may otherwise be a word of a sentence. */
 const isLast = (text: string, to: number): boolean => /^[.!?]?(?:[\r\n]|\\[rn]|$)/.test(text.slice(to, to + 2));

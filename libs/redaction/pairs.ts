@@ -1,7 +1,7 @@
 /**
- * Secrets in texts of unknown format, found by preceding names: URL parameters, form fields, truncated or embedded
- * JSON, headers, and lines such as `Passcode: 123456`. Names are bounded, and each search continues after the value it
- * found.
+ * Redacts secrets in texts of unknown format, which it finds by preceding names: URL parameters, form fields, truncated
+ * or embedded JSON, headers, and lines such as `Passcode: 123456`. The length of names is limited, and each search
+ * continues after the value it found.
  */
 import { redactLabels } from './labels.ts';
 import { isSecretName, isSecretText } from './names.ts';
@@ -14,7 +14,7 @@ export function redactPairs(text: string): string {
   );
 }
 
-/** A form body: a value ends at the next field and may contain spaces. */
+/** Redacts a form body. A value ends at the next field and may contain spaces. */
 export function redactForm(text: string): string {
   return text.replaceAll(/(?<![^&\n])([^=&\s]{1,200})=([^&\n]+)/g, (pair, name: string, value: string) =>
     isSecretText(decode(name), value.slice(0, 100).split(' ', 1)[0] ?? '') ? `${name}=${redacted}` : pair,
@@ -24,7 +24,7 @@ export function redactForm(text: string): string {
 const quotedName = /(\\{0,16}["'])([\w.$[\] -]{1,80})\1[ \t\r\n]{0,20}(?::|=>)[ \t\r\n]{0,20}/g;
 const scalarAt = /[^\s,;&}\]"'\\]{1,4096}/y;
 
-/** `"name": value` and `\"name\": value`, also with a truncated value. */
+/** Redacts `"name": value` and `\"name\": value`, also when the value is truncated. */
 function redactQuoted(text: string): string {
   return replaceSpans(text, quotedName, (match, from) => {
     const name = match[2] ?? '';
@@ -38,7 +38,10 @@ function redactQuoted(text: string): string {
   });
 }
 
-/** Counts with plural names are not secrets; their first characters show it. */
+/**
+ * Returns whether an object or list may contain secrets. With a plural name it must contain a string, since counts are
+ * not secrets.
+ */
 function holdsText(name: string, text: string, from: number): boolean {
   if (!/s$/i.test(name)) return true;
   const start = text.slice(from, from + 500);
@@ -53,7 +56,7 @@ const entries: readonly RegExp[] = [
   /\b(?:name|key|id)=(\\{0,16}["'])([\w.: -]{1,80})\1\s{1,20}(?:[\w-]{1,40}=\1[\w -]{0,80}\1\s{1,20}){0,4}value=\1/gi,
 ];
 
-/** `"name": "Authorization", "value": "…"` and other quoted pairs. */
+/** Redacts `"name": "Authorization", "value": "…"` and other quoted pairs. */
 function redactEntries(text: string): string {
   return entries.reduce(
     (retained, entry) =>
@@ -66,7 +69,7 @@ function redactEntries(text: string): string {
 
 const element = /<([A-Za-z][\w.:-]{0,79})(?:\s[^<>]{0,400})?>\s{0,100}(?:<!\[CDATA\[)?/g;
 
-/** `<password>value</password>` */
+/** Redacts `<password>value</password>`. */
 function redactElements(text: string): string {
   return replaceSpans(text, element, ([, name = ''], from) => {
     const end = text.indexOf('<', from);
@@ -78,7 +81,7 @@ const userOption =
   /(?<=^|[\s'"`])(?:-u|-U|--user|--proxy-user|--auth)(?:[ \t]{1,8}|=)["']?([^\s:"']{1,200}):(?=[^\s"'])/g;
 const secretOfUser = /[^\s"']{1,4096}/y;
 
-/** `curl -u user:password`; `-u 1000:1000` are numeric ids. */
+/** Redacts `curl -u user:password`, but not numeric ids such as `-u 1000:1000`. */
 function redactUsers(text: string): string {
   return replaceSpans(text, userOption, ([, user], from) => {
     const secret = readAt(secretOfUser, text, from) ?? '';
@@ -90,11 +93,11 @@ function redactUsers(text: string): string {
 
 const assignment = /(^|[?&;#,{([\s"'`|]|%3F|%26|%23)((?:[\w.[\]+-]|%(?!26|23|3[df])[0-9a-f]{2}){1,80})(=|%3D)/gi;
 const addressEnd = /[\s&#"'<>]/g;
-/** A setting outside a URL may contain these characters; the next setting ends its value. */
+/** Ends a setting outside a URL. Its value may contain `;`, `,` and `&`, unless the next setting follows. */
 const settingEnd = /[\s"'<>]|[;,&](?=[\w .-]{1,40}=)/g;
 const encodedEnd = /%26|%23|%22|[\s&#"'<>]/gi;
 
-/** `name=value`, in URLs, percent-encoded URLs, and elsewhere. */
+/** Redacts `name=value` in URLs, in percent-encoded URLs, and in other text. */
 function redactAssignments(text: string): string {
   return replaceSpans(text, assignment, (match, from) => {
     const [, before = '', encodedName = '', sign] = match;
@@ -114,10 +117,10 @@ function redactAssignments(text: string): string {
 }
 
 const header = /(?<![\w-])((?:proxy-)?authorization|(?:set-)?cookie2?|x-[a-z0-9-]{1,60})[ \t]{0,8}:[ \t]{0,8}(["']?)/gi;
-/** Quoted parameter values are part of a header. */
+/** Finds the end of a header. Quoted parameter values are part of the header and are skipped. */
 const headerEnd = /=\\{0,16}"[^"\r\n]{0,4096}"|[\r\n"'`]|\\[rn]/g;
 
-/** A header ends with its line, or with the quoted text that contains it. */
+/** Redacts headers. A header ends with its line, or with the quoted text that contains it. */
 function redactHeaderLines(text: string): string {
   return replaceSpans(text, header, (match, from) => {
     if (!isSecretName(match[1] ?? '')) return undefined;
@@ -135,7 +138,7 @@ function spanOf(
   to: number,
   isParameter = false,
 ): { from: number; to: number } | undefined {
-  // Enough of the value to recognise a number or a flag.
+  // The start of the value is enough to recognise a number or a flag.
   const start = text.slice(from, Math.min(to, from + 100));
   return !start.startsWith(redacted) && isSecretText(name, start, isParameter) ? { from, to } : undefined;
 }

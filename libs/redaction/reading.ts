@@ -2,14 +2,15 @@
 
 export const quoteAt = /\\{0,16}["']/y;
 
-/** Match of the sticky expression at the position. */
+/** Returns the match of the sticky expression at the position. */
 export function readAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
 }
 
 /**
- * Index of the closing quote, which has as many backslashes as the opening one; the text's end when it is truncated.
+ * Returns the index of the closing quote, which has as many backslashes as the opening one; the end of the text when
+ * the quote is missing.
  */
 export function findQuote(text: string, from: number, quote: string): number {
   const sign = quote.at(-1) ?? '';
@@ -22,7 +23,7 @@ export function findQuote(text: string, from: number, quote: string): number {
   return text.length;
 }
 
-/** Index after the bracket that closes the one at `from`; the text's end when it is truncated. */
+/** Returns the index after the bracket that closes the bracket at `from`; the end of the text when it is missing. */
 export function findClose(text: string, from: number): number {
   const brackets = /[{}[\]]/g;
   brackets.lastIndex = from;

@@ -23,12 +23,12 @@ describe('redaction of secrets for operators (P2)', () => {
     'private_key',
     'credentials',
     'sig',
-  ])('redacts by the name %s', (name) => {
+  ])('redacts the value of the field %s', (name) => {
     expect(redactJson({ [name]: 'x-1' })).toEqual({ [name]: '[redacted]' });
     expect(redactJson({ [name]: { any: ['x-1'] } })).toEqual({ [name]: '[redacted]' });
   });
 
-  it('does not redact numbers, flags, empty values and names that only sound similar', () => {
+  it('does not redact numbers, flags, empty values and fields with similar names', () => {
     const value = {
       tokens: 512,
       max_tokens: '8',
@@ -55,31 +55,31 @@ describe('redaction of secrets for operators (P2)', () => {
       'https://s3.example.org/b/k?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]&part=2',
     ],
     ['-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----', '[redacted]'],
-  ])('redacts by the form: %s', (text, shown) => {
+  ])('redacts by the form of the secret: %s', (text, shown) => {
     expect(redactJson({ note: [text] })).toEqual({ note: [shown] });
     expect(redactBody(text)).toBe(shown);
   });
 
-  it('redacts field names at every displayed depth', () => {
+  it('redacts secrets in field names, at every displayed depth', () => {
     expect(redactJson({ [session]: 1 })).toEqual({ '[redacted]': 1 });
     let deep: unknown = 'x';
     for (let level = 0; level < 1_000; level++) deep = [deep];
     expect(JSON.stringify(redactJson({ deep }))).toContain('[redacted]');
   });
 
-  it('returns a body without secrets unchanged, including numbers and spaces', () => {
+  it('returns a body without secrets unchanged, including numbers and white space', () => {
     for (const body of ['{ "id": 12345678901234567890, "at": 1.0 }', 'a=1&b=2', 'plain text', '[]', '', '"text"'])
       expect(redactBody(body)).toBe(body);
   });
 
-  it('preserves every digit of a redacted body', () => {
+  it('preserves every digit of numbers in a redacted body', () => {
     expect(redactBody('{ "id": 12345678901234567890, "pass\\u0077ord": "x" }')).toBe(
       '{"id":12345678901234567890,"password":"[redacted]"}',
     );
     expect(redactJson(parseJson('{"n": 12345678901234567890}'))).toEqual(parseJson('{"n": 12345678901234567890}'));
   });
 
-  it('redacts forms and headers', () => {
+  it('redacts secrets in form bodies and headers', () => {
     expect(redactBody('a=1&api_key=x%20y&b=2')).toBe('a=1&api_key=[redacted]&b=2');
     expect(
       redactHeaders({ authorization: 'Basic eA==', 'x-cal-signature-256': 'ab', 'content-type': 'a/b', cookie: '' }),
@@ -91,12 +91,12 @@ describe('redaction of secrets for operators (P2)', () => {
     });
   });
 
-  it('redacts a form value up to the next field', () => {
+  it('redacts a form value until the next field', () => {
     expect(redactBody('a=stays&password=two words&b=2')).toBe('a=stays&password=[redacted]&b=2');
   });
 
-  it('takes little time for a long body of any content', () => {
-    // A quarter of the maximum length: quadratic time would take hours.
+  it('redacts a long body of any content in linear time', () => {
+    // Each text has a quarter of the maximum length. With quadratic time, the test would take hours.
     for (const part of [
       'eyJ',
       'eyJaaaaaaaa-',
@@ -128,7 +128,7 @@ describe('redaction of secrets for operators (P2)', () => {
   });
 });
 
-const x = 'Zq7w'; // part of each secret below
+const x = 'Zq7w'; // contained in each secret below
 const b64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Bodies, error texts and log lines in which `Zq7w` is part of the secret and `stays` is not. */

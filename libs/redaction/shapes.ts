@@ -1,6 +1,6 @@
 /**
- * Secrets recognised by their shape anywhere in a text. No expression starts within a span that another attempt has
- * read, so that each one reads a long text once.
+ * Redacts secrets that are recognised by their shape anywhere in a text. No match attempt starts inside text that
+ * another attempt has read, so that each expression reads a long text only once.
  */
 import { dialled, secretPaths, tokens } from './tokens.ts';
 
@@ -25,13 +25,16 @@ export function redactShapes(text: string): string {
   );
 }
 
-/** A server challenge, such as `Bearer realm="x"`, contains no secret; unquoted parameters may be prose. */
+/**
+ * Authentication scheme before parameters. A server challenge such as `Bearer realm="x"` contains no secret, and
+ * unquoted parameters may be prose.
+ */
 const schemeOfParameters =
   /\b(?:(?:Digest|OAuth|Hawk|AWS4-HMAC-SHA256)[ \t]{1,8}(?=[\w-]{1,60}[ \t]{0,4}=[ \t]{0,4}(?:\\{0,16}"|[^\s,"'=]{1,500},))|(?:Signature|HMAC(?:-SHA256)?|MAC|Bearer|Token|GNAP|DPoP)[ \t]{1,8}(?!realm|error|scope|charset)(?=[\w-]{1,60}[ \t]{0,4}=[ \t]{0,4}\\{0,16}"))/gi;
 const parameter =
   /[\w-]{1,60}[ \t]{0,4}=[ \t]{0,4}(?:\\{0,16}"[^"\r\n]{0,4096}(?:"|$)|[^\s,"'\\]{0,4096})(?:[ \t]{0,8},[ \t\r\n]{0,8}(?=[\w-]{1,60}[ \t]{0,4}=))?/y;
 
-/** `Digest username="u", response="x"`: all parameters of the scheme. */
+/** Redacts all parameters of a scheme, such as `Digest username="u", response="x"`. */
 function redactParameters(text: string): string {
   return replaceSpans(text, schemeOfParameters, (_match, from) => {
     let to = from;
@@ -50,7 +53,8 @@ function findPrivateKeyEnd(text: string, from: number): number {
 }
 
 /**
- * False for prose (`Basic training`, `token exchange`), challenges (`Bearer realm="x"`) and settings (`Token limit=5`).
+ * Returns false for prose (`Basic training`, `token exchange`), challenges (`Bearer realm="x"`) and settings (`Token
+ * limit=5`).
  */
 function isCredential(name: string, text: string): boolean {
   if (/^(?:realm|error|scope|charset)=|^[A-Za-z_]{1,20}=[0-9]{1,5}$/.test(text)) return false;
@@ -59,7 +63,9 @@ function isCredential(name: string, text: string): boolean {
   return isRandom(text) || (name === 'bearer' && text.length >= 16);
 }
 
-/** Whether a text looks generated: digits or symbols among its letters, or capitals inside. */
+/**
+ * Returns whether a text looks generated: it contains digits, symbols or a capital after a small letter, or it is long.
+ */
 export function isRandom(text: string): boolean {
   return /[0-9_=~+/]|[a-z][A-Z]/.test(text) || text.length >= 24;
 }
@@ -70,7 +76,8 @@ export interface Span {
 }
 
 /**
- * Replaces the span returned by `find` for each match and continues after it; `from` is the position after the match.
+ * Replaces the span that `find` returns for each match, and continues after the span. `from` is the position after the
+ * match.
  */
 export function replaceSpans(
   text: string,

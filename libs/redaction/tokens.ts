@@ -1,21 +1,21 @@
-/** Tokens with a prefix set by their issuer, and URLs whose path is a secret. */
+/** Patterns of tokens with a prefix set by their issuer, and of URLs whose path is a secret. */
 
 /** Where a token may start: not within a word, but after an escape such as `%20` or `\n`. */
 const edge = String.raw`(?:(?<![0-9A-Za-z_-])|(?<=%[0-9A-Fa-f]{2}|\\[bfnrt]|\\u[0-9A-Fa-f]{4}))`;
 const rest = String.raw`[0-9A-Za-z_-]`;
 
-/** Prefixes that no ordinary word has. */
+/** Prefixes that do not occur in ordinary words. */
 const prefixes =
   'gsk_ xai- nvapi- pplx- r8_ hvs. hvb. hvr. GOCSPX- pypi- dckr_pat_ dckr_oat_ ATATT3x ATCTT3x sq0atp- sq0csp- sq0idp- tskey- csk- tgp_v1_ tvly- jina_ e2b_ pcsk_ lsv2_ ' +
   'glsa_ glc_ lin_api_ lin_oauth_ figd_ figu_ ntn_ rdme_ rubygems_ rnd_ xkeysib- xsmtpsib- sntrys_ sntryu_ shippo_live_ shippo_test_ shpat_ shpss_ shpca_ shppa_ dop_v1_ doo_v1_ ' +
   'dor_v1_ dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. duffel_live_ duffel_test_ FLWSECK- FLWSECK_TEST- fm1r_ fm1a_ fm2_ fio-u- bkua_ CLOJARS_ CFPAT- HRKU- NRAK- NRII- NRJS- ' +
   'NRRA- sha256~ pscale_tkn_ pscale_pw_ pscale_oauth_ PMAK- phx_ pnu_ sgp_ sqp_ squ_ sqa_ sbp_ sb_secret_ tfp_ vcp_ vercel_blob_rw_ VF.DM. xau_ zpka_ nfp_ polar_oat_ polar_whs_ ' +
   'glagent- gloas- glffct- glwt- glrtr- sk-lf- CCIPAT_ CCIPRJ_ ops_eyJ waka_ apify_api_';
-/** Prefixes shared with ordinary words: they must be followed by letters and digits, with at least one digit. */
+/** Prefixes that ordinary words can have: letters and digits must follow, with at least one digit. */
 const ambiguousPrefixes =
   'hf_ npm_ api_org_ secret_ key- pubkey- fw_ fc- pa- re_ ion_ ico- ico_ aio_ dapi pul- pnb_ ddp_ ddo_ napi_ ctp_ fo1_ EAAA EZAK EZTK ATBB ATTA ABSK LTAI AKCp AQVN BBDC- GR1348941 sl.';
 
-/** Tokens that need more than a prefix to be recognised. */
+/** Patterns of tokens that a prefix alone does not identify. */
 const marks = [
   String.raw`svc_(?:agentic|key)_[0-9A-Za-z]+_[0-9A-Za-z_-]+`,
   String.raw`whsec_[0-9A-Za-z+/=_-]{8,}`,
@@ -28,7 +28,7 @@ const marks = [
   String.raw`AGE-SECRET-KEY-1[0-9A-Z]{20,}`,
   String.raw`(?<![0-9])[0-9]{6,12}(?::|%3[Aa])[0-9A-Za-z_-]{30,}`,
 ];
-/** The same for prefixes that are also the end of other words. */
+/** Like `marks`, but other words can end with these prefixes, so the token must start at an `edge`. */
 const marksAtEdges = [
   String.raw`sk-(?:proj|ant|or|svcacct|admin)-${rest}{8,}`,
   String.raw`sk-(?=[0-9A-Za-z_-]{0,60}[0-9])${rest}{12,}`,
@@ -61,7 +61,7 @@ export const tokens = new RegExp(
   'g',
 );
 
-/** The text before the secret is kept. */
+/** Patterns of URLs with a secret path. Group 1, the text before the secret, is not redacted. */
 export const secretPaths: readonly RegExp[] = [
   /(\/bot)[0-9]{1,20}(?::|%3[Aa])[^\s/?#"'<>\\]{1,500}/g,
   /(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/-]+/gi,

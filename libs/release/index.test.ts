@@ -8,12 +8,12 @@ describe('withReplacements', () => {
     ['exchanges a complete set', ['a', 'b', 'd'], ['c', 'd']],
     ['keeps an incomplete set', ['a', 'd'], ['a', 'd']],
     ['names a migration once that ran beside those it replaces', ['a', 'b', 'c'], ['c']],
-  ])('%s', (_title, names, expected) => expect(withReplacements(names, replaced)).toEqual(expected));
+  ])('withReplacements %s', (_title, names, expected) => expect(withReplacements(names, replaced)).toEqual(expected));
 });
 
-describe('replaced.json', () => {
+describe('replaced migrations', () => {
   it.each(Object.entries(listMigrations()))(
-    'of %s lists existing replacement migrations, and replaces none of them',
+    'lists only existing replacements for %s, and no replaced migration still exists',
     (service, names) => {
       const replaced = replacedMigrations(service);
       const former = Object.values(replaced).flat();

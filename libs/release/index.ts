@@ -7,17 +7,20 @@ const packageFile = join(import.meta.dirname, '..', '..', 'package.json');
 
 export const releaseVersion: string = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }).version;
 
-/** NATS permissions by user, as configured in deploy/helm/coherence/files/nats.conf; the administrator has all. */
+/**
+ * Returns the NATS permissions by user, as configured in deploy/helm/coherence/files/nats.conf. The administrator has
+ * all permissions.
+ */
 export function natsPermissions(): Readonly<
   Record<string, { readonly publish: readonly string[]; readonly subscribe: readonly string[] }>
 > {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'nats-permissions.json'), 'utf8'));
 }
 
-/** Migrations folder of a service. */
+/** Returns the migrations folder of a service. */
 export const migrationsFolder = (service: string): string => join(servicesDir, service, 'migrations');
 
-/** Migration names of a service in order, one per file. Empty for a service without a database. */
+/** Returns the migration names of a service in order, one per file; empty for a service without a database. */
 export function serviceMigrations(service: string): string[] {
   const folder = migrationsFolder(service);
   if (!existsSync(folder)) return [];
@@ -26,13 +29,18 @@ export function serviceMigrations(service: string): string[] {
     .toSorted();
 }
 
-/** Migrations of a service that stand for several former ones, whose names they list (`replaced.json`). */
+/**
+ * Returns the migrations of a service that replace earlier ones, with the names of the earlier migrations
+ * (`replaced.json`).
+ */
 export function replacedMigrations(service: string): Readonly<Record<string, readonly string[]>> {
   const file = join(migrationsFolder(service), 'replaced.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string[]>) : {};
 }
 
-/** The names, with each complete set of replaced migrations exchanged for the one that replaces it. */
+/**
+ * Returns the names. If they contain all migrations that another one replaces, the replacing one is returned instead.
+ */
 export function withReplacements(
   names: readonly string[],
   replaced: Readonly<Record<string, readonly string[]>>,
@@ -46,7 +54,7 @@ export function withReplacements(
   return [...result].toSorted();
 }
 
-/** Migration names of every service with a database, by schema. */
+/** Returns the migration names of every service with a database, by schema. */
 export function listMigrations(): Record<string, string[]> {
   const all = readdirSync(servicesDir)
     .toSorted()
@@ -54,7 +62,7 @@ export function listMigrations(): Record<string, string[]> {
   return Object.fromEntries(all.filter(([, names]) => names.length > 0));
 }
 
-/** Name of a service in the chart's values and in names of variables. */
+/** Returns the name of a service in the chart's values and in names of variables. */
 export function componentOf(service: string): string {
   return service === 'api-gateway' ? 'gateway' : service;
 }

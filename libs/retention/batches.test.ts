@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { nextLimit, removeInBatches } from './index.ts';
 
 describe('removeInBatches', () => {
-  it('removes everything in batches that grow while they are fast', async () => {
+  it('removes all rows in batches that grow while they are fast', async () => {
     let rows = 50_000;
     const limits: number[] = [];
     const remove = async (limit: number): Promise<number> => {
@@ -15,7 +15,7 @@ describe('removeInBatches', () => {
     expect([rows, limits.length]).toEqual([0, 6]);
   });
 
-  it('ends when its signal is aborted or its budget is used up', async () => {
+  it('stops when the signal aborts or the time budget is exhausted', async () => {
     const aborted = new AbortController();
     let batches = 0;
     const remove = async (limit: number): Promise<number> => {
@@ -34,7 +34,7 @@ describe('removeInBatches', () => {
     [1_000, 200, 1_000],
     [1_000, 900, 500],
     [100, 900, 100],
-  ])('follows a batch of %i that took %i ms with one of %i', (limit, tookMs, next) => {
+  ])('follows a batch of %i rows that took %i ms with one of %i rows', (limit, tookMs, next) => {
     expect(nextLimit(limit, tookMs)).toBe(next);
   });
 });

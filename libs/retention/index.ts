@@ -1,25 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Removes old rows in batches (architecture#data). */
+/** Options for the removal of old rows in batches (architecture#data). */
 
 export interface Removal {
-  /** Removes up to `limit` rows. @returns how many were removed */
+  /** Removes up to `limit` rows. @returns the number of removed rows */
   readonly remove: (limit: number) => Promise<number>;
-  /** Stops the removal between two batches. */
+  /** When aborted, the removal stops before the next batch. */
   readonly signal?: AbortSignal | undefined;
-  /** No batch starts after this time. Default: no limit. */
+  /** No batch starts after this time in milliseconds. Default: no limit. */
   readonly budgetMs?: number | undefined;
-  /** Fraction of the time that batches use; the rest is left to other work. Default 0.5. */
+  /** Fraction of the time that batches may use, so that other work can run. Default 0.5. */
   readonly share?: number;
 }
 
 const limits = { first: 1_000, least: 100, most: 20_000 };
-/** A batch faster than `quickMs` doubles the next one; a batch slower than `slowMs` halves it. */
+/**
+ * After a batch faster than `quickMs`, the next batch is twice as large; after one slower than `slowMs`, half as large.
+ */
 const quickMs = 100;
 const slowMs = 400;
 
 /**
- * Runs until all rows are removed, the budget is used up or the signal is aborted. @returns how many rows were removed
+ * Removes rows until none remain, the budget is used up or the signal is aborted. @returns the number of removed rows
  */
 export async function removeInBatches({ remove, signal, budgetMs = Infinity, share = 0.5 }: Removal): Promise<number> {
   const startedMs = performance.now();
@@ -38,7 +40,7 @@ export async function removeInBatches({ remove, signal, budgetMs = Infinity, sha
   }
 }
 
-/** Size of the next batch, given the size and duration of the last one. */
+/** Returns the size of the next batch, given the size and duration of the last one. */
 export function nextLimit(limit: number, tookMs: number): number {
   if (tookMs < quickMs) return Math.min(limits.most, limit * 2);
   if (tookMs > slowMs) return Math.max(limits.least, Math.floor(limit / 2));

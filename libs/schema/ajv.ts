@@ -1,4 +1,4 @@
-/** The only importer of ajv: instances with the platform's formats, and schemas prepared for them. */
+/** The only module that imports ajv. It creates instances with the platform's formats and prepares schemas for them. */
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from '#libs/contract';
@@ -9,10 +9,16 @@ import { parseInstant } from '#libs/time';
 /** A schema as data. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Created on first use: an instance takes 20 ms, each schema about one, and a service has hundreds. */
+/**
+ * Created on first use: creating an instance takes 20 ms and compiling a schema about 1 ms, and a service has hundreds
+ * of schemas.
+ */
 const instances = new Map<string, Ajv2020>();
 
-/** @param allErrors only for rules that can be violated a few times: the error list is unbounded (D60). */
+/**
+ * @param allErrors set it only for rules that can be violated a few times, since the number of errors is not limited
+ * (D60)
+ */
 export function getAjv({ allErrors = false, useDefaults = false }): Ajv2020 {
   const key = `${allErrors} ${useDefaults}`;
   const ajv = instances.get(key) ?? createAjv(allErrors, useDefaults);
@@ -21,9 +27,9 @@ export function getAjv({ allErrors = false, useDefaults = false }): Ajv2020 {
 }
 
 function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
-  // Schemas do not reference each other. ajv's code optimisation takes half of the compilation time and makes no
-  // difference to V8. Schemas are validated by test/architecture/schemas.test.ts instead: compiling the meta-schema
-  // takes longer than compiling a service's settings.
+  // Schemas do not reference each other. ajv's code optimisation takes half of the compilation time without an effect
+  // in V8. Schemas are not validated here but in test/architecture/schemas.test.ts: compiling the meta-schema takes
+  // longer than compiling a service's settings.
   const options = {
     strict: false,
     logger: false,
@@ -43,8 +49,8 @@ function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
 }
 
 /**
- * Custom keyword added to every `type: object`: a number kept as text (libs/json) is an object for JavaScript and ajv,
- * but not for the client.
+ * Custom keyword that is added to every `type: object`. It rejects numbers stored as text (libs/json), which are
+ * objects for JavaScript and ajv, but numbers for the client.
  */
 const objectOnly = 'objectOnly';
 
@@ -58,7 +64,7 @@ const refuseRawNumber: RefuseRawNumber = (_wanted, value) => {
   return false;
 };
 
-/** The prepared schema, cached per schema because ajv caches compilations by identity. */
+/** Prepared schemas by original schema, cached because ajv caches compilations by the identity of the schema. */
 const guarded = new WeakMap<object, Json>();
 /** Keywords whose values are data, not schemas. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);

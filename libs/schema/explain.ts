@@ -18,7 +18,7 @@ export interface SchemaViolation {
   readonly params: Readonly<Record<string, unknown>>;
   /** ajv's message, e.g. `must be integer`. */
   readonly message: string;
-  /** The offending value. May be secret: describe it, do not repeat it. */
+  /** The invalid value. It may be secret: describe it, but do not include it in a message. */
   readonly value: unknown;
   /** The schema that contains the rule. */
   readonly schema: Json;
@@ -26,27 +26,30 @@ export interface SchemaViolation {
 
 export interface Explanation {
   readonly violations: SchemaViolation[];
-  /** Numbers kept as text were replaced by doubles where the schema requires a number; the value may be valid now. */
+  /**
+   * Whether numbers stored as text were replaced by doubles where the schema requires a number. If so, the value may
+   * now be valid.
+   */
   readonly lowered: boolean;
 }
 
 /** The parts of a schema that the walk needs. */
 interface Node {
   readonly schema: Json;
-  /** Rules for the value itself; undefined when there are none. */
+  /** Compiled rules for the value itself; undefined when the schema has none. */
   readonly own: ValidateFunction | undefined;
   readonly types: readonly unknown[] | undefined;
   readonly branches: readonly Json[];
   readonly properties: readonly [string, Json][];
   readonly patterns: readonly [RegExp, Json][];
-  /** Schema of properties without a declared schema; undefined: anything is allowed. */
+  /** Schema of properties without a declared schema. False: not allowed; undefined: any value is allowed. */
   readonly rest: Json | false | undefined;
-  /** Rules for property names. */
+  /** Compiled rules for property names; undefined when the schema has none. */
   readonly names: ValidateFunction | undefined;
   readonly items: Json | undefined;
 }
 
-/** Keywords that this walk follows, and annotations; all others are rules of the value itself. */
+/** Keywords that the walk evaluates itself, and annotations. All other keywords are rules for the value itself. */
 const notOwn = new Set([
   'properties',
   'patternProperties',
@@ -66,7 +69,7 @@ const notOwn = new Set([
   'examples',
   'deprecated',
 ]);
-/** Rules whose violation makes checks of nested values meaningless. */
+/** If a value violates one of these rules, its nested values are not checked. */
 const shapeKeywords = new Set(['type', 'const', 'enum', 'minItems', 'maxItems', 'minProperties', 'maxProperties']);
 
 const nodes = new WeakMap<object, Node>();
@@ -94,7 +97,7 @@ class Walk implements Explanation {
     return this.violations.length >= this.#max;
   }
 
-  /** @param parent the container of the value at the last path step. */
+  /** @param parent object or list that contains the value */
   visit(given: Json, found: unknown, parent: object | undefined): void {
     if (this.#isFull) return;
     const node = compileNode(this.#resolve(given));
@@ -156,8 +159,8 @@ class Walk implements Explanation {
   }
 
   /**
-   * Selects the union branch that the value was meant for: the first whose type matches, otherwise the first that is
-   * not null.
+   * Checks the union branch that the value was meant for: the first branch with a matching type, otherwise the first
+   * branch that is not null.
    */
   #visitUnion({ schema, branches }: Node, value: unknown, parent: object | undefined): void {
     const meant = branches.filter((branch) => this.#accepts(branch, value));
@@ -191,7 +194,10 @@ class Walk implements Explanation {
     return walk.violations.length === 0;
   }
 
-  /** Replaces a number kept as text by its double where a number is required. */
+  /**
+   * Returns the double of a number stored as text if the schema requires a number, and replaces it in `parent`. Returns
+   * other values unchanged.
+   */
   #lower({ types }: Node, value: unknown, parent: object | undefined): unknown {
     if (!isRawNumber(value) || types?.some((type) => type === 'number' || type === 'integer') !== true) return value;
     const number = Number(value.rawJSON);
@@ -212,7 +218,7 @@ class Walk implements Explanation {
     if (!this.#isFull) this.violations.push({ path: [...this.#path], keyword, params, message, value, schema });
   }
 
-  /** Resolves a reference into the root, e.g. `#/components/schemas/Note`. */
+  /** Returns the schema to which a reference such as `#/components/schemas/Note` points. */
   #resolve(schema: Json): Json {
     const { $ref } = schema;
     if (typeof $ref !== 'string') return schema;

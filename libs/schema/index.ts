@@ -9,10 +9,10 @@ import { explain, type SchemaViolation } from './explain.ts';
 
 export type { SchemaViolation } from './explain.ts';
 
-/** One violated rule: `path` holds keys and indexes from the root to the offending value. */
+/** One violated rule. `path` contains keys and indexes from the root to the invalid value. */
 export type SchemaProblem = Pick<SchemaViolation, 'path' | 'keyword' | 'params' | 'message'>;
 
-/** Checks one value; returns undefined when it is valid. */
+/** Checks one value; returns undefined when the value is valid. */
 export interface SchemaCheck {
   (value: unknown): SchemaProblem | undefined;
 }
@@ -23,13 +23,13 @@ interface CompiledSchema {
   readonly validate: ReturnType<ReturnType<typeof getAjv>['compile']>;
 }
 
-/** Maximum reported violations of one value; the rest is reported after these are fixed (D60). */
+/** Maximum reported violations of one value. Further violations are reported after these are fixed (D60). */
 export const maxViolations = 50;
 
 /**
- * Compiles a schema to a check that stops at the first problem. Format `date-time` allows a naive time,
- * `date-time-offset` does not. Numbers kept as text (libs/json) count as numbers where the schema requires one, and are
- * replaced by numbers.
+ * Returns a check that stops at the first problem. Format `date-time` accepts times without a zone, `date-time-offset`
+ * does not. Numbers stored as text (libs/json) are accepted where the schema requires a number, and are replaced by
+ * numbers.
  */
 export function compileSchema(schema: TSchema): SchemaCheck {
   const check = compile(schema, { max: 1 });
@@ -46,16 +46,17 @@ export function compileSchemaForAll(schema: TSchema): (value: unknown) => Schema
 }
 
 /**
- * Checks a form: the first `maxViolations` violations with their values, in the order of the schema. Absent properties
- * get their `default`.
+ * Returns a check for forms. It returns the first `maxViolations` violations with their values, in the order of the
+ * schema, and sets the `default` of absent properties.
  */
 export function compileForm(schema: TSchema): (value: unknown) => SchemaViolation[] {
   return compile(schema, { useDefaults: true });
 }
 
 /**
- * A valid value costs one pass of ajv, an invalid one a walk that ends at the limit; both are linear. Compilation is
- * deferred to the first value: a service declares hundreds of schemas, and compiling them would take half of its start.
+ * Returns a check that compiles the schema on its first value: a service declares hundreds of schemas, and compiling
+ * them would take half of its startup time. A valid value costs one pass of ajv, an invalid one also a walk that ends
+ * at the limit; both are linear.
  */
 function compile(schema: TSchema, { max = maxViolations, useDefaults = false }): (value: unknown) => SchemaViolation[] {
   let compiled: CompiledSchema | undefined;
@@ -64,7 +65,7 @@ function compile(schema: TSchema, { max = maxViolations, useDefaults = false }):
     if (validate(value)) return [];
     const { violations, lowered } = explain(guarded, value, max);
     if (violations.length > 0 || (lowered && validate(value))) return violations;
-    // A rule that the walk does not handle.
+    // Used when ajv rejects the value because of a rule that the walk does not check.
     const { keyword = '', params = {}, message = 'is invalid' } = validate.errors?.[0] ?? {};
     return [{ path: [], keyword, params, message, value, schema: guarded }];
   };

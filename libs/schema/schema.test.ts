@@ -18,20 +18,20 @@ describe('compileSchema (architecture#contracts)', () => {
     expect(check({ id: 1, extra: true })).toBeUndefined();
   });
 
-  it('reports path and keyword of the first problem, not the value', () => {
+  it('reports path and keyword of the first problem without the value', () => {
     const problem = check({ id: 1, tags: [1, 'hush'] });
     expect(problem).toMatchObject({ path: ['tags', 1], keyword: 'type', message: 'must be integer' });
     expect(JSON.stringify(problem)).not.toContain('hush');
   });
 
-  it('treats numbers stored as text as numbers', () => {
+  it('validates numbers stored as text as numbers', () => {
     const value = parseJson('{"id":1.0,"price":1.10,"tags":[2e0,3.0]}');
     expect(check(value)).toBeUndefined();
     expect(value).toEqual({ id: 1, price: 1.1, tags: [2, 3] });
     expect(check(parseJson('{"id":1.50}'))?.message).toBe('must be integer');
   });
 
-  it('checks a schema that contains a model more than once', () => {
+  it('compiles a schema that contains the same model more than once', () => {
     const Ref = Type.Object({ id: Type.Integer() }, { $id: 'Ref' });
     const named = compileSchema(Type.Object({ one: Ref, more: Type.Array(Ref), $id: Type.Optional(Type.String()) }));
     expect(named({ one: { id: 1 }, more: [{ id: 2 }] })).toBeUndefined();
@@ -39,7 +39,7 @@ describe('compileSchema (architecture#contracts)', () => {
     expect(named({ one: { id: 1 }, more: [], $id: 5 })).toMatchObject({ path: ['$id'] });
   });
 
-  it('leaves such numbers unchanged where the schema does not expect a number', () => {
+  it('does not change a number stored as text where the schema allows any value', () => {
     const open = compileSchema(Type.Object({ infos: Type.Unknown() }));
     const text = '{"infos":{"n":12345678901234567890}}';
     const value = parseJson(text);
@@ -47,7 +47,7 @@ describe('compileSchema (architecture#contracts)', () => {
     expect(JSON.stringify(value)).toBe(text);
   });
 
-  it('does not accept a number stored as text as an object, at any depth', () => {
+  it('rejects a number stored as text in place of an object, at any depth', () => {
     const store = compileSchema(
       Type.Object({ infos: Type.Object({}), list: Type.Optional(Type.Array(Type.Object({}))) }),
     );
@@ -57,21 +57,21 @@ describe('compileSchema (architecture#contracts)', () => {
     expect(store(parseJson('{"infos":{},"list":[{},1.50]}'))).toEqual({ path: ['list', 1], ...refused });
   });
 
-  it('reports the problem of an invalid property name', () => {
+  it('reports the path of a name with control characters', () => {
     const named = compileSchema(Type.Object({ name: singleLine() }));
     expect(named({ name: 'Ada' })).toBeUndefined();
     for (const name of ['A\u0007', 'A\u202e', 'A\u{e0041}', 'A\u200d'])
       expect(named({ name })).toMatchObject({ path: ['name'], message: 'must have no control characters' });
   });
 
-  it('distinguishes times without an offset from times with one', () => {
+  it('requires an offset only in times with the format that requires one', () => {
     expect(check({ id: 1, since: '2026-05-01T10:00:00' })).toBeUndefined();
     expect(check({ id: 1, until: '2026-05-01T10:00:00' })?.keyword).toBe('format');
     expect(check({ id: 1, until: '2026-05-01T10:00:00+02:00' })).toBeUndefined();
     expect(check({ id: 1, since: '2026-02-30T10:00:00Z' })?.keyword).toBe('format');
   });
 
-  it('treats `__proto__` as plain data', () => {
+  it('validates `__proto__` as plain data', () => {
     expect(check(parseJson('{"__proto__":{"id":1}}'))?.keyword).toBe('required');
   });
 });
@@ -82,7 +82,7 @@ describe('compileSchemaForAll', () => {
     expect(problems.map((problem) => problem.path.join('.'))).toEqual(['id', 'tags.0', 'tags.1', 'since']);
   });
 
-  it('stops when the list is full, and checks nothing further', () => {
+  it('stops at the maximum number of problems, without checking further values', () => {
     const touched: number[] = [];
     const items = Array.from({ length: 100 }, (_value, index) => ({
       get id() {
@@ -112,7 +112,7 @@ describe('compileSchemaForAll', () => {
     ]);
   });
 
-  it('reports only the intended branch of a union', () => {
+  it('reports only the problems of the branch that fits the value in a union', () => {
     const check = compileSchemaForAll(
       Type.Object({
         a: Type.Union([
@@ -129,7 +129,7 @@ describe('compileSchemaForAll', () => {
     expect(check({ a: [1, 'x'] }).map(({ path }) => path)).toEqual([['a', 1]]);
   });
 
-  it('takes linear time, however many numbers are stored as text', () => {
+  it('validates any number of numbers stored as text in linear time', () => {
     const check = compileSchema(Type.Object({ ids: Type.Array(Type.Object({ id: Type.Integer() })) }));
     const measure = (count: number): number => {
       const value = parseJson(`{"ids":[${Array.from({ length: count }, () => '{"id":1.0}').join(',')},{"id":"x"}]}`);
@@ -138,7 +138,7 @@ describe('compileSchemaForAll', () => {
       return performance.now() - startedAt;
     };
     measure(1_000);
-    // Quadratic time would be 400 times as long.
+    // With quadratic time, the factor would be 400.
     expect(measure(40_000)).toBeLessThan(100 * Math.max(5, measure(2_000)));
   });
 
@@ -154,11 +154,11 @@ describe('compileSchemaForAll', () => {
     ]);
   });
 
-  it('treats numbers stored as text as numbers', () => {
+  it('validates numbers stored as text as numbers and finds no problem', () => {
     expect(compileSchemaForAll(book)(parseJson('{"id":1.0,"tags":[2e0]}'))).toEqual([]);
   });
 
-  it('lists invalid property names with their position', () => {
+  it('lists invalid property names with their path', () => {
     const names = Type.Object(
       {},
       { additionalProperties: Type.String(), propertyNames: Type.String({ maxLength: 3, pattern: '^[a-z]*$' }) },
@@ -172,7 +172,7 @@ describe('compileSchemaForAll', () => {
     ]);
   });
 
-  it('stops after fifty names', () => {
+  it('stops after fifty invalid property names', () => {
     const names = Type.Object({}, { additionalProperties: true, propertyNames: Type.String({ maxLength: 3 }) });
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_value, index) => [`name-${index}`, 1]));
     expect(compileSchemaForAll(names)(many)).toHaveLength(50);

@@ -32,7 +32,7 @@ function writeProgram(name: string, script = 'true'): void {
   chmodSync(inBin(name), 0o755);
 }
 
-/** An `apt-get` that logs its calls; `install` creates the programs after a moment. */
+/** Writes an `apt-get` that logs its calls; by default, `install` creates the programs after a short delay. */
 function writeAptGet(onInstall = 'sleep 0.3; cp "$0" $BIN/cut-it; cp "$0" $BIN/probe-it-too', onUpdate = 'true'): void {
   writeProgram(
     'apt-get',
@@ -45,7 +45,7 @@ function readCalls(): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-/** `update` and `install` of the calls, in order. */
+/** Returns the actions (`update`, `install`) of the calls, in order. */
 const listActions = (): string[] => readCalls().map((call) => call.split(' ')[1] ?? '');
 
 const provide = (isRoot = true): Promise<readonly string[]> =>
@@ -64,7 +64,7 @@ afterEach(() => {
 });
 
 describe('provideDebianProgram', () => {
-  it('uses a program on the PATH, under any of its names, without apt-get', async () => {
+  it('uses a program on the PATH, under any of its names, without calling apt-get', async () => {
     for (const name of ['cut-it', 'probe-it-too']) writeProgram(name);
     writeAptGet();
     await expect(provide(false)).resolves.toEqual([inBin('cut-it'), inBin('probe-it-too')]);
@@ -73,7 +73,7 @@ describe('provideDebianProgram', () => {
     expect(readCalls()).toEqual([]);
   });
 
-  it('installs the packages when a program is missing, and waits for the lock of other package tools', async () => {
+  it('installs the packages of a missing program, and waits for the lock of other package tools', async () => {
     writeProgram('cut-it');
     writeAptGet();
     await expect(provide()).resolves.toEqual([inBin('cut-it'), inBin('probe-it-too')]);
@@ -97,7 +97,7 @@ describe('provideDebianProgram', () => {
     expect(listActions()).toEqual(['update', 'install']);
   });
 
-  it('installs once when two callers request it concurrently', async () => {
+  it('installs the packages once for two concurrent callers', async () => {
     writeAptGet();
     const [first, second] = await Promise.all([provide(), provide()]);
     expect(second).toEqual(first);
@@ -106,7 +106,7 @@ describe('provideDebianProgram', () => {
     expect(readdirSync(join(folder, 'cache', 'coherence')).toSorted()).toEqual(['apt-get.updated', 'bin']);
   });
 
-  it('takes over from a process that died', async () => {
+  it('continues after another process died during its installation', async () => {
     mkdirSync(join(folder, 'cache', 'coherence'), { recursive: true });
     writeFileSync(cached('apt-get.lock'), JSON.stringify({ ...identifyProcess(process.pid), startedAt: 'long ago' }));
     writeAptGet();
@@ -114,7 +114,7 @@ describe('provideDebianProgram', () => {
     expect(existsSync(cached('apt-get.lock'))).toBe(false);
   });
 
-  it('fetches the package lists once an hour, and again when an install fails', async () => {
+  it('fetches the package lists once an hour, and again when an installation fails', async () => {
     writeAptGet();
     await provide();
     rmSync(inBin('cut-it'));
@@ -134,7 +134,7 @@ describe('provideDebianProgram', () => {
     expect(lines).toContain('apt-get update failed, going on without it:\nE: no route');
   });
 
-  it('reports the reason of a failed installation, and alternatives', async () => {
+  it('reports the reason of a failed installation, and the alternatives', async () => {
     writeAptGet('echo "E: Unable to locate package cutter" >&2; exit 100');
     await expect(provide()).rejects.toThrow(
       'cutter could not be installed:\nE: Unable to locate package cutter.\nTwo ways out:\n' +
@@ -144,7 +144,7 @@ describe('provideDebianProgram', () => {
     expect(existsSync(cached('apt-get.lock'))).toBe(false);
   });
 
-  it('reports when the packages do not contain the program', async () => {
+  it('reports packages that do not contain the program', async () => {
     writeAptGet('true');
     await expect(provide()).rejects.toThrow('cutter is not on the PATH although cutter and some-fonts was installed.');
   });
@@ -157,7 +157,7 @@ describe('provideDebianProgram', () => {
     expect(readCalls()).toEqual([]);
   });
 
-  it('reports a missing apt-get', async () => {
+  it('reports that apt-get does not exist on this machine', async () => {
     process.env['PATH'] = join(folder, 'bin');
     await expect(provide()).rejects.toThrow(
       /^cutter is not installed, and there is no apt-get to install it with\.\nTwo ways out:/,

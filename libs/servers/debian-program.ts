@@ -1,5 +1,5 @@
 /**
- * System programs that tests need: found on the PATH, or installed with apt-get when running as root on a Debian
+ * Provides system programs that tests need: from the PATH, or installed with apt-get when running as root on a Debian
  * machine, as in CI.
  */
 import { spawn } from 'node:child_process';
@@ -10,9 +10,9 @@ import { findCacheDir, findProgram, listPath, type Progress, readLockHolder, tak
 
 export interface DebianProgram {
   name: string;
-  /** Required programs; of several alternative names the first existing one is used. */
+  /** Required programs. In a list of alternative names, the first existing program is used. */
   programs: readonly (string | readonly string[])[];
-  /** Packages that contain them, with their runtime dependencies. */
+  /** Packages that contain the programs and their runtime dependencies. */
   packages: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export const ffmpegProgram: DebianProgram = {
   packages: ['ffmpeg', 'fonts-dejavu-core'],
 };
 
-/** The headless shell is preferred: it needs a quarter of the processor time. */
+/** The headless shell is listed first, because it needs a quarter of the processor time. */
 export const chromiumProgram: DebianProgram = {
   name: 'chromium',
   programs: [['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']],
@@ -47,16 +47,16 @@ export const opensslProgram: DebianProgram = {
   packages: ['openssl'],
 };
 
-/** Downloaded package lists are used for this long. */
+/** Maximum age of downloaded package lists; older lists are downloaded again. */
 const listsMaxAgeMs = 3_600_000;
-/** Waits when another apt-get has the machine's lock. */
+/** With this option, apt-get waits while another apt-get has the machine's lock. */
 const aptOptions = ['-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3', '-o', 'Acquire::http::Timeout=30'];
 const progressIntervalMs = 10_000;
 
 /**
- * Full paths in the order of `programs`; installs them first when one is missing, while other processes that need some
- * wait.
- * @throws Error that lists the alternatives.
+ * Returns the full paths in the order of `programs`. If one is missing, installs the packages first, while other
+ * processes that need programs wait.
+ * @throws Error that lists the alternatives
  */
 export async function provideDebianProgram(
   requested: DebianProgram,
@@ -110,7 +110,10 @@ async function install(aptGet: string, requested: DebianProgram, progress: Progr
   return found;
 }
 
-/** A failure is not reported yet: the existing lists may suffice. @returns whether they were downloaded now. */
+/**
+ * Downloads the package lists. A failure is not reported here, since the existing lists may be sufficient. @returns
+ * whether the lists were downloaded
+ */
 async function updateLists(aptGet: string, progress: Progress, maxAgeMs = listsMaxAgeMs): Promise<boolean> {
   const stamp = join(findCacheDir(), 'apt-get.updated');
   const updatedAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -34,7 +34,7 @@ function writeProgram(name: string, script: string): void {
   chmodSync(join(folder, 'bin', name), 0o755);
 }
 
-/** A `go` that counts its calls and creates the program after a moment. */
+/** Writes a `go` that counts its calls and creates the program after a short delay. */
 function writeGo(script = `sleep 0.3; echo 'echo built' > "$GOBIN/some-server"; chmod +x "$GOBIN/some-server"`): void {
   const version = 'if [ "$1" = version ]; then echo go version go1.26.0; exit; fi';
   writeProgram(
@@ -74,7 +74,7 @@ describe('provideGoTool (architecture#running-it)', () => {
     expect(readCalls()).toEqual([]);
   });
 
-  it('builds it once into the cache shared by clones, and reports that', async () => {
+  it('builds the tool once into a cache shared by all clones, and reports the build', async () => {
     writeProgram('some-server', 'echo some-server v1.0.0');
     writeGo();
     const built = join(folder, 'cache', 'coherence', 'bin', 'some-server-v1.2.3');
@@ -85,7 +85,7 @@ describe('provideGoTool (architecture#running-it)', () => {
     expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
   });
 
-  it('builds a module with replacements as a requirement of another module, with the build tags', async () => {
+  it('builds a module with replacements as a dependency of another module, with the build tags', async () => {
     writeGo(`test "$1" != install || echo 'echo built' > "$GOBIN/some-server"`);
     await provide({ ...tool, required: { tags: 'without_all' } });
     expect(readCalls()).toEqual([
@@ -96,7 +96,7 @@ describe('provideGoTool (architecture#running-it)', () => {
     expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
   });
 
-  it('waits for a build in another process, and takes over from one that died', async () => {
+  it('waits for a build in another process, and builds when the other process died', async () => {
     writeGo();
     const bin = join(folder, 'cache', 'coherence', 'bin');
     mkdirSync(bin, { recursive: true });
@@ -114,7 +114,7 @@ describe('provideGoTool (architecture#running-it)', () => {
     expect(readCalls()).toHaveLength(1);
   });
 
-  it('removes its files when the build fails, and reports the reason and alternatives', async () => {
+  it('removes the files of a failed build, and reports the reason and the alternatives', async () => {
     writeGo('echo "no route to proxy.golang.org" >&2; exit 1');
     await expect(provide()).rejects.toThrow(
       /some-server could not be built:\n(.*\n)*no route to proxy\.golang\.org\.\nThree ways out:\n {2}1\. install it\n {2}2\. set SOME_URL\n {2}3\. use the compose file/,
@@ -124,7 +124,7 @@ describe('provideGoTool (architecture#running-it)', () => {
 });
 
 describe('builds of two tools', () => {
-  it('run one after the other, while the second fetches its modules', async () => {
+  it('run one after the other; the second module is downloaded during the first build', async () => {
     const other = {
       ...tool,
       name: 'other-server',
@@ -147,7 +147,7 @@ describe('builds of two tools', () => {
   });
 });
 
-describe('sufficient versions', () => {
+describe('isSufficient', () => {
   it.each([
     ['nats-server: v2.15.2', true],
     ['nats-server: v2.14.4', true],
@@ -155,7 +155,7 @@ describe('sufficient versions', () => {
     ['nats-server: v2.14.3', false],
     ['nats-server: v2.9.99', false],
     ['no version', false],
-  ])('NATS: %s', (text, expected) => {
+  ])('decides for NATS: %s', (text, expected) => {
     expect(natsServerTool.isGoodEnough(text)).toBe(expected);
   });
 
@@ -164,7 +164,7 @@ describe('sufficient versions', () => {
     ['Version  : 1.10.0', true],
     ['Version  : v1.7.0', false],
     ['Version  : git', false],
-  ])('versitygw: %s', (text, expected) => {
+  ])('decides for versitygw: %s', (text, expected) => {
     expect(versitygwTool.isGoodEnough(text)).toBe(expected);
   });
 
@@ -173,7 +173,7 @@ describe('sufficient versions', () => {
     ['minio version RELEASE.2024-01-01T00-00-00Z', true],
     ['minio version RELEASE.2023-12-31T00-00-00Z', false],
     ['minio version DEVELOPMENT.GOGET', true],
-  ])('MinIO: %s', (text, expected) => {
+  ])('decides for MinIO: %s', (text, expected) => {
     expect(minioTool.isGoodEnough(text)).toBe(expected);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Servers and tools that no npm package contains: found on the PATH in a suitable version, or built once with `go
+ * Provides servers and tools that no npm package contains: from the PATH in a suitable version, or built once with `go
  * install` into a cache that all clones of the user share (architecture#running-it).
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,27 +18,27 @@ export interface GoTool {
   module: string;
   version: string;
   /**
-   * The go.mod of the tool replaces modules, which `go install module@version` rejects: it is built as a requirement of
-   * another module. With build tags, e.g. to exclude unused parts.
+   * Set when the tool's go.mod replaces modules, which `go install module@version` rejects: the tool is then built as a
+   * requirement of another module. `tags` are build tags, e.g. to exclude unused parts.
    */
   required?: { readonly tags: string };
   /** Arguments that print the version; default `--version`. */
   versionArgs?: readonly string[];
-  /** Runs only briefly in tests: built faster, at the cost of a slower program. */
+  /** The tool runs only briefly in tests, so a fast build is more important than a fast program. */
   forTests?: boolean;
-  /** The Go variable that the official build sets to the version; without it the program does not know its version. */
+  /** Go variable that the official build sets to the version; without it, the program cannot print its version. */
   versionVariable?: string;
-  /** Seconds of a build without cache on two cores. */
+  /** Duration of a build without a cache on two cores, in seconds. */
   buildSeconds: number;
-  /** Whether a program on the PATH is suitable, from its `--version` output. */
+  /** Returns whether a program on the PATH is suitable, given the output of `versionArgs`. */
   isGoodEnough: (versionText: string) => boolean;
-  /** Alternatives when it can be neither found nor built. */
+  /** Alternatives for the error message when the tool can be neither found nor built. */
   waysOut: readonly string[];
 }
 
 /**
- * Path of a suitable program; builds it if necessary, while other processes that need it wait.
- * @throws Error that lists the alternatives.
+ * Returns the path of a suitable program. Builds it if necessary, while other processes that need it wait.
+ * @throws Error that lists the alternatives
  */
 export async function provideGoTool(tool: GoTool, progress: Progress): Promise<string> {
   const found = findOnPath(tool);
@@ -120,13 +120,16 @@ function listGoCommands(tool: GoTool): string[][] {
   ];
 }
 
-/** Omits debug information: builds take a fifth less time, and programs are a third smaller. */
+/**
+ * Returns the build flags. Debug information is omitted, which makes builds a fifth faster and programs a third
+ * smaller.
+ */
 function listBuildFlags({ version, versionVariable, forTests = false }: GoTool): string[] {
   const stamp = versionVariable === undefined ? '' : ` -X ${versionVariable}=${version}`;
   return [`-gcflags=all=-dwarf=false${forTests ? ' -l' : ''}`, `-ldflags=-s -w${stamp}`];
 }
 
-/** @returns the exit status; adds the output to `lines`. */
+/** Runs Go and adds the output to `lines`. @returns the exit status */
 function runGo(go: Go, args: readonly string[], buildDir: string, lines: string[] = []): Promise<number | null> {
   const env = { ...compilerMemory, ...go.env, GOBIN: buildDir, CGO_ENABLED: '0', GOFLAGS: '-trimpath -modcacherw' };
   const child = spawn(go.program, [...args], { cwd: buildDir, env, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -33,7 +33,7 @@ function zip(entries: Readonly<Record<string, string>>): Promise<Buffer> {
   return buffer(file.outputStream);
 }
 
-/** The hash as in Go's checksum database (golang.org/x/mod/sumdb/dirhash, Hash1). */
+/** Returns the hash as in Go's checksum database (golang.org/x/mod/sumdb/dirhash, Hash1). */
 function hash(entries: Readonly<Record<string, string>>): string {
   const sha256 = (text: string) => createHash('sha256').update(text);
   const list = Object.keys(entries)
@@ -85,7 +85,7 @@ describe('provideGo', () => {
     expect(asked).toEqual([]);
   });
 
-  it('fetches the pinned Go when none is installed, once, from the proxies of GOPROXY, and runs it with separate caches', async () => {
+  it('fetches the pinned Go once from the proxies of GOPROXY when none is installed, and runs it with separate caches', async () => {
     const root = join(folder, 'cache', 'coherence', 'go-1.26.99');
     const [go, other] = await Promise.all([provide(), provide()]);
     expect(other.program).toBe(go.program);
@@ -100,7 +100,7 @@ describe('provideGo', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('fetches the pinned Go when the installed one is too old', async () => {
+  it('fetches the pinned Go when the installed version is too old', async () => {
     writeGo('go1.25.9');
     expect((await provide()).program).toBe(join(folder, 'cache', 'coherence', 'go-1.26.99', 'bin', 'go'));
     expect(lines[0]).toContain('bin/go is Go 1.25: fetching Go 1.26.99');
@@ -110,20 +110,20 @@ describe('provideGo', () => {
     ['another content', `${module}/bin/go`, /is not golang\.org\/toolchain@.*: its hash is h1:.*, not h1:/],
     ['a file outside', `${module}/../go`, /has a file of another name: .*\/\.\.\/go/],
     ['another module', 'example.org/other@v1/bin/go', /has a file of another name: example\.org/],
-  ])('removes its files when it receives %s', async (_what, name, problem) => {
+  ])('removes partial files when it receives %s', async (_what, name, problem) => {
     const plain = await zip({ [name.replace('..', 'xx')]: 'something else' });
     archive = Buffer.from(plain.toString('latin1').replaceAll('/xx/', '/../'), 'latin1');
     await expect(provide()).rejects.toThrow(problem);
     expect(listCache()).toEqual(['bin']);
   });
 
-  it('rejects a truncated archive', async () => {
+  it('rejects a truncated archive of Go', async () => {
     archive = archive.subarray(0, -30);
     await expect(provide()).rejects.toThrow('not a zip archive');
     expect(listCache()).toEqual(['bin']);
   });
 
-  it('names the proxies that do not have it, or reports that GOPROXY contains none', async () => {
+  it('names the proxies that do not have the pinned Go, or reports that GOPROXY contains no proxy', async () => {
     const origin = process.env['GOPROXY']?.split(',')[1] ?? '';
     process.env['GOPROXY'] = `${origin}/a|http://127.0.0.1:9`;
     await expect(provide()).rejects.toThrow(`could not be fetched (${origin}: status 404; http://127.0.0.1:9: `);
@@ -131,7 +131,7 @@ describe('provideGo', () => {
     await expect(provide()).rejects.toThrow('GOPROXY is "off", which names no proxy');
   });
 
-  it('explains what to do on a machine without a pinned Go', async () => {
+  it('explains the alternatives on a platform without a pinned Go', async () => {
     await expect(provide({ ...toolchain, hashes: {} })).rejects.toThrow(
       `there is no Go, and none is pinned for ${platform}. Install Go 1.26 or later.`,
     );

@@ -1,7 +1,7 @@
 /**
- * The Go toolchain, which builds tools that no npm package contains: the installed one when it is new enough, otherwise
- * the pinned toolchain from the Go module proxy, verified and unpacked into the cache. Runs before any package is
- * installed and does not need any.
+ * Provides the Go toolchain, which builds tools that no npm package contains. Uses the installed toolchain if it is new
+ * enough, otherwise the pinned one from the Go module proxy, verified and unpacked into the cache. Runs before packages
+ * are installed, so it imports none.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,13 +14,15 @@ import { readZip } from './unzip.ts';
 
 export interface Go {
   program: string;
-  /** Required environment variables. */
+  /** Environment variables that the toolchain needs. */
   env: NodeJS.ProcessEnv;
 }
 
 export interface Toolchain {
   version: string;
-  /** Hash of the files from Go's checksum database (sum.golang.org), by `<os>-<architecture>` in Go's names. */
+  /**
+   * Hashes of the toolchain's files in Go's checksum database (sum.golang.org), by `<os>-<architecture>` in Go's names.
+   */
   hashes: Readonly<Record<string, string>>;
 }
 
@@ -33,19 +35,23 @@ const pinned: Toolchain = {
     'darwin-arm64': 'h1:dFjGhY6f8DTsY8/rLchUTDRRfjJP4pCrGCwxvHFT2Fg=',
   },
 };
-/** Minimum major and minor version for the tools. */
+/** Minimum Go version (major, minor) that the tools require. */
 const oldest = [1, 26] as const;
 const usualDirs = ['/usr/local/go/bin', '/usr/lib/go/bin', '/usr/lib/go-1.26/bin', '/opt/homebrew/bin'];
 const publicProxy = 'https://proxy.golang.org';
 /**
- * Tests of the standard library and the source of Go's own programs: two thirds of the files, which builds do not need.
+ * Files that builds do not need (two thirds of all files): tests of the standard library and the source of Go's own
+ * programs.
  */
 const unneeded = /^src\/cmd\/|_test\.go$|^src\/.*\/testdata\//;
 const progressEveryMs = 5_000;
 const silenceMs = 60_000;
 const attempts = 2;
 
-/** @throws Error that says why there is none. */
+/**
+ * Returns an installed Go that is new enough, or downloads the pinned one.
+ * @throws Error that says why Go is not available
+ */
 export async function provideGo(
   progress: Progress,
   toolchain = pinned,
@@ -66,7 +72,7 @@ export async function provideGo(
   return { program: join(rootDir, 'bin', 'go'), env: { ...withOwnCaches(), GOROOT: rootDir, GOTOOLCHAIN: 'local' } };
 }
 
-/** A machine without Go does not get a `~/go` either: everything is in the cache of the tools. */
+/** Returns an environment in which Go uses the tools' cache, so that no `~/go` is created. */
 function withOwnCaches(): NodeJS.ProcessEnv {
   const cacheDir = findCacheDir();
   return { GOPATH: join(cacheDir, 'go'), GOCACHE: join(cacheDir, 'go-build'), ...process.env };
@@ -108,7 +114,7 @@ async function install(toolchain: Toolchain, rootDir: string, why: string, progr
   progress(`Go ${toolchain.version} is in ${rootDir}`);
 }
 
-/** Downloads from the proxies in GOPROXY, in order. */
+/** Downloads the module from the proxies in GOPROXY, in order, and returns its archive. */
 async function download(module: string, progress: Progress): Promise<Buffer> {
   const [name, version] = module.split('@');
   const proxies = (process.env['GOPROXY'] || publicProxy).split(/[,|]/).filter((proxy) => /^https?:/.test(proxy));
@@ -177,7 +183,7 @@ async function unpack(archive: Buffer, prefix: string, dir: string): Promise<str
   return `h1:${createHash('sha256').update(list.toSorted(compareLines).join('')).digest('base64')}`;
 }
 
-/** Compares by name, which follows the hash and two spaces. */
+/** Compares lines by file name, which follows the hash and two spaces. */
 function compareLines(a: string, b: string): number {
   const [left, right] = [a.slice(66), b.slice(66)];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,13 +1,13 @@
 /** The servers and tools that no npm package contains, with their pinned versions. */
 import type { GoTool } from './go-tool.ts';
 
-/** Alternatives to a missing tool of the chart's tests. */
+/** Alternatives when a tool of the chart's tests is missing. */
 const skipHelmTests = [
   'run the other tiers alone: npm test -- --selectProjects unit integration e2e',
   'see CONTRIBUTING.md for what the tests of the chart need',
 ];
 
-/** Alternatives to a missing tool of the dashboards and alerts, which tests do not need. */
+/** Alternatives when a tool of the dashboards and alerts is missing; tests do not need these tools. */
 const skipMonitoringTools = [
   'make the pictures or try the alerts on another machine, see docs/operations.md',
   'leave them as they are: neither npm start nor npm test needs them',
@@ -96,7 +96,9 @@ export const k6Tool: GoTool = {
   ],
 };
 
-/** Only for the alerts and screenshots of the dashboards: without its web UI and service discovery. */
+/**
+ * Prometheus for alerts and screenshots of the dashboards only, so it is built without web UI and service discovery.
+ */
 const monitoringTool = {
   version: 'v0.315.0',
   required: { tags: 'remove_all_sd' },
@@ -124,7 +126,7 @@ export const promtoolTool: GoTool = {
   ],
 };
 
-/** The groups of `match` are the parts of a version. */
+/** Returns whether a version is at least `minimum`; the groups of `match` are the numbers of the version. */
 function isAtLeast(match: RegExpExecArray | null, minimum: readonly number[]): boolean {
   if (match === null) return false;
   for (const [index, least] of minimum.entries()) {

@@ -1,6 +1,6 @@
 /**
- * MinIO as the object store, on the loopback interface; only its S3 API is used. It always syncs writes before it
- * acknowledges them.
+ * Runs MinIO as the object store, on the loopback interface; only its S3 API is used. MinIO always syncs writes before
+ * it acknowledges them.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * Permissions of each service's NATS user, derived from the contracts: a service answers its own subjects, calls the
- * operations and starts the jobs whose declarations name it, publishes its own events, receives the events that name
- * it, and reads only its own queues. Everything else is denied. `files/nats.conf` of the chart; `npm start` and the
- * tests use it too.
+ * Permissions of each service's NATS user, derived from the contracts. A service may respond on its own subjects, call
+ * the operations and start the jobs whose declarations name it, publish its own events, receive the events that name
+ * it, and read its own queues. Everything else is denied. Used for `files/nats.conf` of the chart, `npm start` and the
+ * tests.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,12 +26,12 @@ export interface NatsPermissions {
 const administrator = 'admin';
 /** Receives webhooks for all services. */
 const gateway = 'api-gateway';
-/** The admin CLI. */
+/** NATS user of the admin CLI. */
 export const operator = 'cli';
 
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
-/** The users, starting with the administrator. */
+/** Returns the users, starting with the administrator. */
 export function describePermissions(): NatsUser[] {
   const names = [...readdirSync(servicesDir).toSorted(), operator];
   return [
@@ -40,7 +40,7 @@ export function describePermissions(): NatsUser[] {
   ];
 }
 
-/** Subjects that `user` may publish and subscribe to, given all contracts. */
+/** Returns the subjects that `user` may publish and subscribe to, given all contracts. */
 export function permissionsOf(user: string, all: readonly ServiceContract[]): NatsPermissions {
   const own = all.find((contract) => contract.service === user);
   const list = <Item>(pick: (contract: ServiceContract) => Readonly<Record<string, Item>>): Item[] =>
@@ -53,7 +53,7 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   const webhooks = user === gateway ? all.flatMap(({ consumers }) => Object.values(consumers ?? {})) : [];
   const publish = [
     ...findPeers(user, all).map((peer) => `_INBOX.${peer}.>`),
-    // For reading its own permissions.
+    // Lets a client read its own permissions.
     '$SYS.REQ.USER.INFO',
     ...Object.keys(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
     // After a restore the broker's messages belong to another state of the database (rules/operations#after-a-restore).
@@ -79,8 +79,8 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
 }
 
 /**
- * Services whose inboxes it publishes to: its callers receive replies, and the services it calls receive flow-control
- * messages of long replies.
+ * Returns the services to whose inboxes the user publishes: callers receive replies, and called services receive
+ * flow-control messages of long replies.
  */
 function findPeers(user: string, all: readonly ServiceContract[]): string[] {
   const callers = all
@@ -92,7 +92,7 @@ function findPeers(user: string, all: readonly ServiceContract[]): string[] {
   return [...new Set([administrator, ...callers, ...callees])].toSorted();
 }
 
-/** The NATS services protocol. */
+/** Returns the subjects of the NATS services protocol. */
 function listMonitoring(service: string): string[] {
   return ['PING', 'INFO', 'STATS'].flatMap((verb) => [
     `$SRV.${verb}`,
@@ -101,7 +101,7 @@ function listMonitoring(service: string): string[] {
   ]);
 }
 
-/** Durable consumers of a service: one for each job, and those that it declares. */
+/** Returns the durable consumers of a service: one for each job, and the consumers that the service declares. */
 function listQueues({ jobs, consumers }: ServiceContract): { stream: string; durable: string; filter: string }[] {
   return [
     ...Object.values(jobs).map(({ type }) => ({ stream: 'JOBS', durable: consumerOf(type), filter: `jobs.${type}` })),

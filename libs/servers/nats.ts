@@ -1,4 +1,4 @@
-/** nats-server with JetStream, on the loopback interface. */
+/** Runs nats-server with JetStream on the loopback interface. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort, isListening } from './ports.ts';
@@ -14,15 +14,15 @@ interface ClusterMember {
   readonly port: number;
   readonly routes: readonly number[];
   /**
-   * False: the server does not advertise other members, so clients use only the configured addresses, such as proxies.
-   * Default true.
+   * Whether the server advertises the other members to clients. If false, clients use only the configured addresses,
+   * such as proxies. Default true.
    */
   readonly advertised?: boolean;
 }
 
 /**
- * `durable` syncs every JetStream write before acknowledging it, so a webhook answered with 200 survives a power
- * failure. The server has one setting for all streams.
+ * Starts nats-server. `durable` syncs every JetStream write before acknowledging it, so a webhook answered with 200
+ * survives a power failure; the setting applies to all streams of the server.
  */
 export async function startNats(options: {
   program: string;
@@ -30,7 +30,7 @@ export async function startNats(options: {
   logFile: string;
   durable: boolean;
   port?: number;
-  /** Users that may connect; without them everyone on this machine may. */
+  /** Users that may connect; without them, every client on this machine may connect. */
   users?: readonly NatsUser[];
   /** Further lines of the configuration, e.g. for a certificate. */
   settings?: readonly string[];
@@ -45,7 +45,7 @@ export async function startNats(options: {
     'max_payload: 8MB',
     'jetstream {',
     `  store_dir: ${JSON.stringify(options.dataDir)}`,
-    // Every stream has a limit; its creation must not depend on the current free disk space.
+    // Every stream has a size limit; creating it must not depend on the free disk space at that time.
     '  max_file_store: 1TB',
     ...(options.durable ? ['  sync_interval: always'] : []),
     '}',
@@ -66,8 +66,8 @@ export async function startNats(options: {
 }
 
 /**
- * The other members drop an unresponsive member after three seconds; by default they would send it requests for
- * minutes.
+ * Returns the cluster configuration. The other members drop an unresponsive member after three seconds; by default they
+ * would send it requests for minutes.
  */
 function describeCluster({ name, port, routes, advertised = true }: ClusterMember): string[] {
   const addresses = routes.map((route) => `nats-route://127.0.0.1:${route}`);

@@ -1,4 +1,4 @@
-/** Runs an object store as a process, of any kind. */
+/** Runs an object store of any kind (versitygw or MinIO) as a process. */
 import type { ServerProcess } from './server-process.ts';
 
 export interface ObjectStoreServer extends ServerProcess {
@@ -14,9 +14,9 @@ export interface ObjectStoreStart {
   logFile: string;
   port?: number;
   region: string;
-  /** Acknowledged writes survive a power failure, as far as the file system supports this. */
+  /** Whether acknowledged writes must survive a power failure, as far as the file system supports this. */
   durable: boolean;
-  /** Paths in PEM; enables HTTPS on localhost. */
+  /** Paths of PEM files; with them, the store uses HTTPS on localhost. */
   certificate?: { readonly cert: string; readonly key: string } | undefined;
   accessKeyId: string;
   secretAccessKey: string;

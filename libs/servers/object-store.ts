@@ -1,4 +1,6 @@
-/** The platform's object store: versitygw, or MinIO if a folder contains its data or a test requests it. */
+/**
+ * Starts the platform's object store: versitygw, or MinIO if the folder contains MinIO data or a test requests MinIO.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +28,10 @@ const kinds = {
   minio: { tool: minioTool, start: startMinio },
 } as const;
 
-/** @throws Error with a message for people when it cannot be had or does not start. */
+/**
+ * Starts the object store.
+ * @throws Error with a readable message when the program cannot be provided or does not start
+ */
 export async function startObjectStore({
   kind = 'versitygw',
   region = 'us-east-1',
@@ -40,7 +45,10 @@ export async function startObjectStore({
   return start({ ...options, program, region, accessKeyId: 'coherence', secretAccessKey });
 }
 
-/** The kind in a variable; undefined when it is empty. @throws Error for an unknown kind */
+/**
+ * Returns the kind of object store in a variable; undefined when the variable is empty. @throws Error for an unknown
+ * kind
+ */
 export function readObjectStoreKind(text: string | undefined): ObjectStoreKind | undefined {
   if (text === undefined || text === '') return undefined;
   if (text in kinds) return text as ObjectStoreKind;

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /**
- * Outgoing connections use ports from 32768 (Linux) or 49152 (others) on. A free port of that range may be used by a
- * connection before its server listens, so free ports are chosen below it.
+ * Outgoing connections use ports from 32768 (Linux) or 49152 (other systems) on. A connection could take a free port of
+ * that range before the server listens on it, so free ports are chosen below that range.
  */
 const single = { first: 12_000, end: 32_000, length: 1 };
 const rows = { first: 10_000, end: 12_000, length: 8 };
@@ -12,7 +12,8 @@ const shares = 8;
 const chosen = new Set<number>();
 
 /**
- * For a process that chooses ports itself while some ports it received are not in use yet: gives it a separate range.
+ * Returns variables for a child process that also chooses ports. They assign it a separate range, because some ports
+ * passed to it may not be in use yet.
  */
 export const withOwnPorts = (): Record<string, string> => ({
   JEST_WORKER_ID: String((ownShare() + shares / 2) % shares),
@@ -25,7 +26,10 @@ export function findFreePort(): Promise<number> {
   return choose(single);
 }
 
-/** The first of eight consecutive unused ports, for programs that get one port and also use the following ones. */
+/**
+ * Returns the first of eight consecutive unused ports, for programs that receive one port and also use the following
+ * ones.
+ */
 export function findFreeRow(): Promise<number> {
   return choose(rows);
 }
@@ -48,8 +52,8 @@ async function choose({ first, end, length }: typeof single): Promise<number> {
 }
 
 /**
- * Why a server cannot listen there (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined = it can. `::` means every
- * address.
+ * Returns why a server cannot listen on this port (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined if it can. `::`
+ * means every address.
  */
 export function findPortProblem(port: number, host = '::'): Promise<string | undefined> {
   return new Promise((resolve) => {

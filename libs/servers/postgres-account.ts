@@ -1,8 +1,8 @@
 /**
- * Selects the account that runs PostgreSQL, which rejects root; initdb also rejects an account without a name, and this
- * folder may be inaccessible to other accounts (`/root/...`). Uses the first option that works: the caller; the caller
- * inside a user namespace that shows it as an ordinary account; another account, with programs and data moved to a
- * folder that it can access.
+ * Selects the account that runs PostgreSQL. PostgreSQL rejects root, initdb rejects an account without a name, and this
+ * folder may be inaccessible to other accounts (`/root/...`). The first option that works is used: the caller; the
+ * caller inside a user namespace that displays it as an ordinary account; another account, with programs and data moved
+ * to a folder that this account can access.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ import { dirname, join } from 'node:path';
 import { pickBasics } from './process-environment.ts';
 
 export interface PostgresAccount {
-  /** Prepended to every command of PostgreSQL. */
+  /** Arguments that are prepended to every command of PostgreSQL. */
   prefix: string[];
   binDir: string;
   dataDir: string;
@@ -35,8 +35,9 @@ interface Account {
 }
 
 /**
- * Selects and prepares the account; afterwards the parent folder of `dataDir` exists and belongs to it.
- * @throws Error when no option works on this machine.
+ * Selects the account and prepares its folder: afterwards, the parent folder of `dataDir` exists and the account can
+ * use it.
+ * @throws Error when no option works on this machine
  */
 export function preparePostgresAccount(nativeDir: string, dataDir: string): PostgresAccount {
   const uid = process.getuid?.();
@@ -70,8 +71,8 @@ export function preparePostgresAccount(nativeDir: string, dataDir: string): Post
 }
 
 /**
- * Moves programs and data to a folder that the other account can access; the data folder's name is derived from its
- * original path.
+ * Moves programs and data to a folder that the other account can access. The name of the data folder is derived from
+ * its original path.
  */
 function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], account: Account): PostgresAccount {
   const root = join(existsSync('/var/lib') ? '/var/lib' : tmpdir(), 'coherence-postgres');
@@ -91,13 +92,13 @@ function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], a
       `PostgreSQL refuses to run as root, and the account ${account.name} cannot run it from ${programs}.`,
     );
   }
-  // The folder was accessible to other accounts then.
+  // The data was created here while other accounts could access this folder.
   if (existsSync(join(dataDir, 'PG_VERSION')) && !existsSync(reachable.dataDir)) moveDir(dataDir, reachable.dataDir);
   prepareDataDir(reachable.dataDir, account);
   return reachable;
 }
 
-/** Works across file systems, and is atomic. */
+/** Moves a folder atomically, also between file systems. */
 function moveDir(from: string, to: string): void {
   const draft = `${to}.${process.pid}`;
   cpSync(from, draft, { recursive: true, verbatimSymlinks: true });

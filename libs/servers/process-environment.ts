@@ -1,6 +1,6 @@
 /**
- * The environment of started processes: basic variables and the declared ones. Other variables of the caller are not
- * passed on, so that a process does not receive secrets that it does not need.
+ * Environment of started processes: basic variables and the variables that the process declares. Other variables of the
+ * caller are not passed on, so that a process receives only the secrets that it needs.
  */
 import { readServiceSettings } from './service-settings.ts';
 
@@ -15,7 +15,7 @@ const basicsOfNode = ['NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'NODE_COMPILE_CACHE', '
  */
 const memoryOfServices = { MALLOC_MMAP_THRESHOLD_: '262144' };
 
-/** Returns the variables of `env` that have one of the names and are set. */
+/** Returns the variables of `env` that are set and have one of the names. */
 export function pickVariables(env: Variables, names: Iterable<string>): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {
@@ -25,7 +25,7 @@ export function pickVariables(env: Variables, names: Iterable<string>): Record<s
   return picked;
 }
 
-/** Environment of a program that is not part of the platform. */
+/** Returns the environment of a program that is not part of the platform. */
 export function pickBasics(env: Variables = process.env): Record<string, string> {
   return pickVariables(env, [...basics, ...basicsOfNode]);
 }
@@ -33,8 +33,8 @@ export function pickBasics(env: Variables = process.env): Record<string, string>
 let declared: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
 
 /**
- * Environment of a service, from `env`: the basics, and the settings of its schema. @throws Error for an unknown
- * service
+ * Returns the environment of a service, from `env`: the basic variables and the settings of the service's schema.
+ * @throws Error for an unknown service
  */
 export async function environmentOfService(service: string, env: Variables): Promise<Record<string, string>> {
   declared ??= readServiceSettings().then(
@@ -42,7 +42,8 @@ export async function environmentOfService(service: string, env: Variables): Pro
   );
   const names = (await declared).get(service);
   if (names === undefined) throw new Error(`There is no service ${service}.`);
-  // Without configured keys, object store requests use the credentials that the SDK finds.
+  // Without configured keys, the SDK searches for object store credentials, so the variables that it reads are passed
+  // on.
   const usesSdkCredentials = names.includes('S3_ACCESS_KEY_ID') && (env['S3_ACCESS_KEY_ID'] ?? '') === '';
   const ofClouds = usesSdkCredentials ? Object.keys(env).filter((name) => name.startsWith('AWS_')) : [];
   return { ...memoryOfServices, ...pickBasics(env), ...pickVariables(env, [...names, ...ofClouds]) };

@@ -1,6 +1,6 @@
 /**
- * Runs one server (PostgreSQL, NATS, the object store) as a child process: in its own session, so that only the
- * launcher receives Ctrl-C; output goes to a file; it ends when the launcher dies for any reason.
+ * Runs one server (PostgreSQL, NATS, the object store) as a child process. The process has its own session, so that
+ * only the launcher receives Ctrl-C, writes its output to a file, and ends when the launcher ends for any reason.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { pickBasics } from './process-environment.ts';
 import { identifyProcess, type ProcessIdentity } from '#libs/process-identity';
 
 export interface ServerCommand {
-  /** Display name, e.g. `PostgreSQL`. */
+  /** Name in messages, e.g. `PostgreSQL`. */
   name: string;
   command: string;
   args: readonly string[];
@@ -36,11 +36,17 @@ export interface ServerProcess {
 const maxLogBytes = 10 * 1024 * 1024;
 const stopTimeoutMs = 15_000;
 
-/** `setpriv` (util-linux) lets the kernel signal a child when its parent dies; elsewhere the next start cleans up. */
+/**
+ * Whether `setpriv` (util-linux) can make the kernel signal a child when its parent ends. Without it, the next start
+ * ends the remaining server.
+ */
 const canFollowParent =
   process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
 
-/** @throws Error with the last lines of its log when the server ends or is not ready in time. */
+/**
+ * Starts the server and waits until it is ready.
+ * @throws Error with the last lines of the log when the server ends or is not ready in time
+ */
 export async function startServerProcess(options: ServerCommand): Promise<ServerProcess> {
   const log = openLog(options.logFile);
   const follow = canFollowParent ? ['setpriv', '--pdeathsig', options.stopSignal.replace('SIG', ''), '--'] : [];
@@ -74,13 +80,13 @@ export async function startServerProcess(options: ServerCommand): Promise<Server
 const maxLines = 15;
 const maxBytes = 16 * 1024;
 
-/** A log to append to. */
+/** A log file to which output is appended. */
 export interface Log {
   readonly file: string;
   readonly fd: number;
-  /** Returns the last lines since the log was opened, indented; lines of earlier runs are not relevant. */
+  /** Returns the last lines that were written since the log was opened, indented. */
   readTail(): string;
-  /** Returns the rest of the last line with this prefix, searching only near the end. */
+  /** Returns the rest of the last line with this prefix; searches only the end of the file. */
   findLast(beginning: string): string | undefined;
 }
 
@@ -117,7 +123,7 @@ function readLastLines(file: string, start: number): string[] {
   }
 }
 
-/** Resolves when the process has ended, with a description and the reason if `findReason` returns one. */
+/** Resolves when the process has ended, with a description. Includes the reason if `findReason` returns one. */
 export function describeEnd(
   child: ChildProcess,
   findReason: () => string | undefined = () => undefined,

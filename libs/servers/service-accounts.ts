@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL role and one NATS user per service, as in production (deploy/helm): the services' connection URLs,
- * derived from those of the administrator.
+ * One PostgreSQL role and one NATS user per service, as in production (deploy/helm). The services' connection URLs are
+ * derived from the administrator's URLs.
  */
 import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -13,15 +13,18 @@ const services = readdirSync(join(repoDir, 'services')).toSorted();
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Password of one service, from the installation's secret. */
+/** Returns the password of one service, derived from the installation's secret. */
 function passwordOf(secret: string, service: string): string {
   return createHmac('sha256', secret).update(service).digest('base64url');
 }
 
-/** Settings with a separate value for each service. */
+/** Settings that have a separate value for each service. */
 const ownAddresses: readonly string[] = ['DATABASE_URL', 'NATS_URL'];
 
-/** Name of a component's secret setting in an installation: `NATS_URL_GATEWAY`, but `API_TOKEN`. */
+/**
+ * Returns the name of a component's secret setting in an installation: `NATS_URL_GATEWAY` for the component's own URL,
+ * but `API_TOKEN` for a shared setting.
+ */
 export function secretKeyOf(component: string, setting: string): string {
   return ownAddresses.includes(setting) ? `${setting}_${component.toUpperCase()}` : setting;
 }
@@ -35,12 +38,12 @@ function replaceUser(url: string, user: string, password: string): string {
   return changed.href;
 }
 
-/** Variables of an installation for a service's own URLs. */
+/** Returns the names of an installation's variables for the service's own URLs. */
 export const listOwnAddresses = (service: string): string[] => ownAddresses.map((kind) => variableOf(kind, service));
 
 /**
- * `DATABASE_URL_<SERVICE>` of every service with tables, and `DATABASE_URL_AUDIT` for verification and retention of the
- * audit log; the migration creates the roles from them.
+ * Returns `DATABASE_URL_<SERVICE>` of every service with tables, and `DATABASE_URL_AUDIT` for verification and
+ * retention of the audit log. The migration creates the roles from these URLs.
  */
 export function listDatabaseUrls(adminUrl: string, secret: string): Record<string, string> {
   const owners = [...services.filter((service) => service !== 'api-gateway'), 'audit'];
@@ -52,7 +55,7 @@ export function listDatabaseUrls(adminUrl: string, secret: string): Record<strin
   );
 }
 
-/** `NATS_URL_<SERVICE>` of every service, and `NATS_URL_CLI`. */
+/** Returns `NATS_URL_<SERVICE>` of every service, and `NATS_URL_CLI`. */
 export function listNatsUrls(adminUrl: string, secret: string): Record<string, string> {
   return Object.fromEntries(
     [...services, operator].map((user) => [
@@ -62,7 +65,7 @@ export function listNatsUrls(adminUrl: string, secret: string): Record<string, s
   );
 }
 
-/** Settings of one service: its own URLs under the names in its schema. */
+/** Returns the settings of one service. The service's own URLs have the names in its schema, e.g. `DATABASE_URL`. */
 export function settingsOfService(service: string, settings: Settings): Record<string, string> {
   const own = { ...settings };
   for (const kind of ownAddresses) {
@@ -73,8 +76,8 @@ export function settingsOfService(service: string, settings: Settings): Record<s
 }
 
 /**
- * The users for a server's configuration, with their passwords and permissions. `anyPrefix`: for servers shared by
- * installations with different NATS_SUBJECT_PREFIX, as in tests: the same permissions under every prefix.
+ * Returns the users for a server's configuration, with passwords and permissions. `anyPrefix`: the permissions apply
+ * under every prefix, for servers that are shared by installations with different NATS_SUBJECT_PREFIX, as in tests.
  */
 export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): NatsUser[] {
   return describePermissions().map(({ user, permissions }) => ({
@@ -93,7 +96,9 @@ export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): 
   }));
 }
 
-/** `media.>` → `*.media.>`; stream names start with the prefix, so they become `*`. */
+/**
+ * Returns the subject for any prefix: `media.>` → `*.media.>`. Stream names start with the prefix, so they become `*`.
+ */
 function underAnyPrefix(subject: string): string[] {
   if (subject.startsWith('_INBOX.') || subject.startsWith('$SYS.')) return [subject];
   if (subject.startsWith('$SRV.')) return [subject.replace(/^(\$SRV\.[A-Z]+\.)[a-z-]+/, '$1*')];
@@ -102,7 +107,7 @@ function underAnyPrefix(subject: string): string[] {
   return [anyStream, anyStream.replace(/(CONSUMER\.CREATE\.\*\.[^.]+)\./, '$1.*.')];
 }
 
-/** URL of the administrator, who has all permissions. */
+/** Returns the URL of the administrator, which has all permissions. */
 export function adminNatsUrl(url: string, secret: string): string {
   return replaceUser(url, 'admin', passwordOf(secret, 'admin'));
 }

@@ -1,4 +1,4 @@
-/** The contracts of all services that answer over NATS, by name. */
+/** Loads the contracts of all services that respond over NATS, by name. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

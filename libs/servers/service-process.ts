@@ -1,6 +1,6 @@
 /**
- * Runs `services/<name>/main.ts` as a child process: output to a log file, an IPC channel by which it detects the loss
- * of its parent, readiness by its operations port.
+ * Runs `services/<name>/main.ts` as a child process. Its output is written to a log file; through an IPC channel it
+ * detects that its parent ended; its operations port reports whether it is ready.
  */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -15,14 +15,14 @@ export interface ServiceProcess {
   readonly name: string;
   readonly identity: ProcessIdentity | undefined;
   readonly logFile: string;
-  /** Returns the last lines of its log, indented. */
+  /** Returns the last lines of the service's log, indented. */
   readLogTail(): string;
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>;
   readonly hasEnded: boolean;
   /** Metrics and health: `http://127.0.0.1:<METRICS_PORT>`, unless METRICS_HOST is set. */
   readonly operationsUrl: string;
-  /** @returns undefined when ready, otherwise what is missing. */
+  /** @returns undefined when the service is ready, otherwise what is missing */
   readReadiness(): Promise<string | undefined>;
   kill(signal: NodeJS.Signals): void;
   /** Sends SIGTERM, then SIGKILL if the process does not end in time. */
@@ -40,7 +40,7 @@ const stopTimeoutMs = 27_000;
  */
 const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 32, conversations: 16 };
 
-/** Node's arguments before the path of a service's program. */
+/** Returns Node's arguments before the path of a service's program. */
 export function nodeOptionsOf(service: string): readonly string[] {
   const megabytes = youngMegabytes[service];
   if (megabytes === undefined) return ['--max-semi-space-size=4'];
@@ -48,15 +48,15 @@ export function nodeOptionsOf(service: string): readonly string[] {
 }
 
 /**
- * `env` must contain METRICS_PORT; variables that it lacks are read from the caller's environment, restricted to those
- * that the service declares.
+ * Starts a service. `env` must contain METRICS_PORT. Other variables that the service declares are read from the
+ * caller's environment if `env` does not contain them.
  */
 export async function startServiceProcess(options: {
   repoDir: string;
   name: string;
   env: Readonly<Record<string, string>>;
   logFile: string;
-  /** URLs of modules that are loaded before its program. */
+  /** URLs of modules that are loaded before the service's program. */
   imports?: readonly string[];
 }): Promise<ServiceProcess> {
   const env = await environmentOfService(options.name, { ...process.env, ...options.env });
@@ -73,9 +73,9 @@ export async function startServiceProcess(options: {
     },
   );
   closeSync(log.fd);
-  child.on('error', () => {}); // reported by `ended`
+  child.on('error', () => {}); // `ended` reports the error
   let end: string | undefined;
-  // `runService` of libs/lifecycle logs the reason of its end with this prefix.
+  // `runService` of libs/lifecycle logs the reason why a service ended with this prefix.
   const ended = describeEnd(child, () => log.findLast(`${options.name}: `)).then((text) => (end = text));
   const operationsUrl = `http://${reachableAddress(env['METRICS_HOST'] ?? '127.0.0.1', env['METRICS_PORT'] ?? '')}`;
   return {

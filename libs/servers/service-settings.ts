@@ -1,4 +1,4 @@
-/** The settings of every service, from `services/<name>/config.ts`. */
+/** Reads the settings of every service from `services/<name>/config.ts`. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,12 +8,12 @@ export interface SettingSchema {
   readonly description?: string;
   /** True for secrets. */
   readonly writeOnly?: boolean;
-  /** See `ownSecret` of libs/config. */
+  /** Marker set by `ownSecret` of libs/config. */
   readonly chosenByUs?: boolean;
   readonly neededUnless?: string;
-  /** See `rotatedSecret` of libs/config. */
+  /** Marker set by `rotatedSecret` of libs/config. */
   readonly mostValues?: number;
-  /** See `accountName` of libs/config. */
+  /** Marker set by `accountName` of libs/config. */
   readonly namesAccount?: boolean;
 }
 
@@ -25,7 +25,10 @@ export interface ServiceSettings {
 
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
-/** @throws Error when a service does not export a schema of its settings */
+/**
+ * Returns the settings of all services.
+ * @throws Error when a service does not export a schema of its settings
+ */
 export async function readServiceSettings(): Promise<ServiceSettings[]> {
   const found: ServiceSettings[] = [];
   for (const service of readdirSync(servicesDir).toSorted()) {
@@ -37,7 +40,7 @@ export async function readServiceSettings(): Promise<ServiceSettings[]> {
   return found;
 }
 
-/** Loads the configuration of a service. @throws ConfigError like the service itself */
+/** Returns the configuration of a service. @throws ConfigError for the same settings as the service itself */
 export async function loadServiceConfig(service: string, settings: Readonly<Record<string, string>>): Promise<unknown> {
   const load = (await listExports(service)).find(
     (value) => typeof value === 'function' && value.name.startsWith('load'),

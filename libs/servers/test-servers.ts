@@ -1,4 +1,6 @@
-/** PostgreSQL, NATS and the object store for tests: fast, and removed afterwards. */
+/**
+ * PostgreSQL, NATS and the object store for tests. They are configured for speed, and their data is removed afterwards.
+ */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +15,7 @@ import type { Progress } from './tool-cache.ts';
 /** The variables that contain the addresses of the test servers. */
 export interface TestServerAddresses {
   TEST_DATABASE_URL: string;
-  /** URL of the administrator. */
+  /** NATS URL of the administrator. */
   TEST_NATS_URL: string;
   /** Secret from which the services' accounts are derived; empty when they connect as the administrator. */
   TEST_SERVICE_SECRET: string;

@@ -15,10 +15,10 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
 
-/** Receives a line for people, e.g. on the terminal. */
+/** Called with a line of text for the user, e.g. on the terminal. */
 export type Progress = (line: string) => void;
 
-/** `${XDG_CACHE_HOME:-~/.cache}/coherence`, or a temporary folder without such a home. */
+/** Returns `${XDG_CACHE_HOME:-~/.cache}/coherence`, or a temporary folder if that folder is not writable. */
 export function findCacheDir(): string {
   const candidates = [
     process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
@@ -37,12 +37,12 @@ export function findCacheDir(): string {
   throw new Error(`Neither ${candidates.join(' nor ')} can be written; set XDG_CACHE_HOME to a folder that can.`);
 }
 
-/** The folders of the PATH. */
+/** Returns the folders of the PATH. */
 export function listPath(): string[] {
   return process.env['PATH']?.split(delimiter) ?? [];
 }
 
-/** Full path of the first program of this name. */
+/** Returns the full path of the first program with this name; undefined if no folder contains one. */
 export function findProgram(name: string, dirs: readonly string[]): string | undefined {
   return dirs.map((dir) => join(dir, name)).find((file) => isProgram(file));
 }
@@ -56,7 +56,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Creates `file` if it does not exist; while another process creates it, calls `onWait` and waits. */
+/** Creates `file` if it does not exist. If another process is creating it, calls `onWait` and waits. */
 export async function makeOnce(file: string, make: () => Promise<void>, onWait: () => void): Promise<void> {
   const lock = `${file}.lock`;
   while (!existsSync(file)) {
@@ -86,13 +86,16 @@ export async function withLock<T>(lock: string, work: () => Promise<T>, onWait: 
   }
 }
 
-/** @returns false when another running process has the lock; the lock of a dead process is taken over. */
+/**
+ * Tries to acquire the lock, also when the process that has it has ended. @returns false when a running process has the
+ * lock
+ */
 export function takeLock(lock: string): boolean {
   const own = `${lock}.${process.pid}`;
   writeFileSync(own, JSON.stringify(identifyProcess(process.pid)));
   try {
     for (;;) {
-      if (tryLink(own, lock)) return true; // created atomically with its content, unlike a file that is created and then written
+      if (tryLink(own, lock)) return true; // a hard link creates the lock together with its content, so other processes never read an empty lock
       if (readLockHolder(lock) !== undefined) return false;
       removeAbandoned(lock, `${own}.old`);
     }
@@ -111,7 +114,10 @@ function tryLink(file: string, link: string): boolean {
   }
 }
 
-/** Renaming lets only one of many processes get the file; it restores a lock that has been acquired since. */
+/**
+ * Removes an abandoned lock. Only one process can rename the file, so several processes do not remove it at once. If
+ * another process has acquired the lock in the meantime, it is restored.
+ */
 function removeAbandoned(lock: string, aside: string): void {
   try {
     renameSync(lock, aside);
@@ -123,7 +129,7 @@ function removeAbandoned(lock: string, aside: string): void {
   rmSync(aside, { force: true });
 }
 
-/** The running process that has the lock; undefined when it is free or abandoned. */
+/** Returns the running process that has the lock; undefined when the lock is free or abandoned. */
 export function readLockHolder(lock: string): ProcessIdentity | undefined {
   try {
     const holder = JSON.parse(readFileSync(lock, 'utf8')) as ProcessIdentity;

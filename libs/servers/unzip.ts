@@ -1,6 +1,6 @@
 /**
- * Reads a zip archive with Node only, because it runs before any package is installed. Stored and deflated entries, no
- * zip64 (archives of less than 4 GiB with less than 65,535 entries).
+ * Reads a zip archive with Node only, because it runs before packages are installed. Supports stored and deflated
+ * entries, but not zip64 (so archives of less than 4 GiB with less than 65,535 entries).
  */
 import { inflateRawSync } from 'node:zlib';
 
@@ -16,7 +16,8 @@ const endBytes = 22;
 const longestComment = 0xffff;
 
 /**
- * The files of `archive` in order, without folders. @throws Error when it is not a complete zip archive of this kind.
+ * Yields the files of `archive` in order, without folders. @throws Error for an incomplete archive or one with
+ * unsupported entries
  */
 export function* readZip(archive: Buffer): Generator<ZipEntry> {
   const end = findEnd(archive);

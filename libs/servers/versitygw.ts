@@ -1,6 +1,6 @@
 /**
- * versitygw as the object store, on the loopback interface: buckets are folders, objects are files. S3 metadata is
- * stored in extended attributes of the file, or in separate files if the file system does not support them
+ * Runs versitygw as the object store, on the loopback interface: buckets are folders, objects are files. S3 metadata is
+ * stored in extended attributes of the file, or in separate files if the file system does not support attributes
  * (docs/adr/bundled-object-store.md).
  */
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.
 import { findFreePort, isListening } from './ports.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
-/** Not a valid bucket name. */
+/** Not a valid bucket name, so the path cannot be a bucket. */
 const healthPath = '/_health';
 const noAttributes = 'xattr check failed';
 
@@ -68,8 +68,9 @@ function runVersitygw(options: ObjectStoreStart, port: number, directory: readon
 }
 
 /**
- * versitygw does not sync writes. These flags, which new files and folders inherit, make the file system write
- * synchronously (ext4, XFS and Btrfs on Linux); elsewhere a power failure may lose the last half minute.
+ * Sets flags that make the file system write synchronously (ext4, XFS and Btrfs on Linux); new files and folders
+ * inherit them. versitygw itself does not sync writes. On other file systems, a power failure may lose the writes of
+ * the last half minute.
  */
 function makeSynchronous(dir: string): void {
   spawnSync('chattr', ['+S', '+D', dir], { stdio: 'ignore' });

@@ -41,10 +41,13 @@ type RuntimeSettings = typeof databaseSettings &
 export interface ServiceRuntimeOptions<C extends ServiceContract, J extends ServiceContract> {
   /** The served contract; its name is the name of the schema too. */
   readonly contract: C;
-  /** Contract of the jobs to run, when it differs from the served one, e.g. with jobs of a pipeline's registry. */
+  /** Contract of the jobs to run, if it differs from `contract`, e.g. with jobs of a pipeline's registry. */
   readonly jobContract?: J | undefined;
   readonly config: ConfigOf<RuntimeSettings>;
-  /** Required migrations; the service waits for them and does not run them. Default: those of the service's folder. */
+  /**
+   * Migrations that must have run before the service starts; the service waits for them. Default: the migrations in the
+   * service's folder.
+   */
   readonly migrations?: readonly string[];
   readonly logger?: Logger | undefined;
   /** Readiness checks besides PostgreSQL and NATS. */
@@ -53,12 +56,12 @@ export interface ServiceRuntimeOptions<C extends ServiceContract, J extends Serv
   readonly tuning?: Partial<JobTuning> | undefined;
 }
 
-/** Handlers that a service provides: its contract without the status operations. */
+/** Handlers that a service must provide: all operations of its contract except the status operations. */
 export type FeatureHandlers<C extends ServiceContract> = Omit<Handlers<C>, keyof ReturnType<typeof statusHandlers>>;
 
 type Stop = () => unknown;
 
-/** Opens the database and connects the bus. Nothing is served and no job runs before `start` of the service. */
+/** Opens the database and connects the bus. Operations are served and jobs run only after `start` of the service. */
 export async function createServiceRuntime<C extends ServiceContract, J extends ServiceContract = C>(
   options: ServiceRuntimeOptions<C, J>,
 ): Promise<ServiceRuntime<C, J>> {
@@ -136,7 +139,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   readonly actors: ActorVerifier;
   readonly busMetrics: BusMetrics;
   readonly bus: Bus;
-  /** Workers run from `jobs.work` until the service stops. */
+  /** Job library of the service. Workers run from the call of `jobs.work` until the service stops. */
   readonly jobs: Jobs<J>;
   readonly #parts: Parts<C, J>;
   readonly #stopping: Stop[] = [];
@@ -155,19 +158,19 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
     this.jobs = parts.jobs;
   }
 
-  /** Outbox of feed events (V2). @throws Error when the contract declares no feed events */
+  /** Returns the outbox of feed events (V2). @throws Error when the contract does not declare feed events */
   get eventOutbox(): EventOutbox {
     const { contract, eventOutbox } = this.#parts;
     if (eventOutbox === undefined) throw new Error(`service ${contract.service} does not declare feed events`);
     return eventOutbox;
   }
 
-  /** Adds service-specific fields to the status for operators (P1); call it before `serve`. */
+  /** Sets a function that returns service-specific fields of the status for operators (P1). Call it before `serve`. */
   setStatusProvider(details: () => Promise<StatusDetails>): void {
     this.#statusProvider = details;
   }
 
-  /** Serves the operations of the contract until the service stops; `statusRpcs` have built-in handlers. */
+  /** Serves the operations of the contract until the service stops. The handlers of `statusRpcs` are built in. */
   async serve(handlers: FeatureHandlers<C>): Promise<void> {
     const { contract, telemetry } = this.#parts;
     const parts = {
@@ -182,22 +185,28 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
     this.onStop(() => responder.drain());
   }
 
-  /** Stops a source of jobs before the workers stop. */
+  /** Registers a source of jobs that is stopped before the workers stop. */
   stopBeforeWorkers(source: { stop(): unknown }): void {
     this.#jobSources.push(() => source.stop());
   }
 
-  /** Calls `stop` when the service stops. All run concurrently, to stay within the shutdown deadline. */
+  /**
+   * Registers a function that is called when the service stops. All registered functions run concurrently, to meet the
+   * shutdown deadline.
+   */
   onStop(stop: Stop): void {
     this.#stopping.push(stop);
   }
 
-  /** Calls `close` after everything has stopped and before bus and database close, in reverse order of registration. */
+  /**
+   * Registers a function that is called after everything has stopped and before bus and database close. The functions
+   * run in reverse order of registration.
+   */
   onClose(close: Stop): void {
     this.#closing.push(close);
   }
 
-  /** Calls `abort` when stopping takes longer than the grace time. */
+  /** Calls `abort` when stopping takes longer than `graceMs`. */
   abortAfter(graceMs: number, abort: () => void): void {
     let timer: NodeJS.Timeout | undefined;
     this.onStop(() => (timer = setTimeout(abort, graceMs)));
@@ -219,8 +228,8 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   }
 
   /**
-   * Runs work that compensates for missed events (D97): at the start, after an outage of NATS during which events may
-   * have expired, and periodically, since an outage of the database has the same effect.
+   * Runs work that compensates for missed events (D97): at the start, and after an outage of NATS during which events
+   * may have expired. Also runs it periodically, since an outage of the database can cause missed events too.
    */
   async catchUp(
     work: () => Promise<unknown>,
@@ -236,10 +245,11 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   }
 
   /**
-   * Runs `work` periodically until the service stops, never concurrently. A failure is logged with the text `failure`
-   * and does not end the schedule.
-   * @param work its signal aborts when the service stops
-   * @param options.immediately also runs now, without waiting for it; default: first after one interval
+   * Runs `work` periodically until the service stops, never concurrently. A failure is logged with the message
+   * `failure` and does not end the schedule.
+   * @param work its signal is aborted when the service stops
+   * @param options.immediately whether `work` also starts now, in the background; by default it first runs after one
+   * interval
    */
   runEvery(
     intervalMs: number,
@@ -264,7 +274,10 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
     });
   }
 
-  /** The service. `start` runs when database and streams are ready, and returns log fields of the ready message. */
+  /**
+   * Returns the service. `start` is called when database and streams are ready, and returns fields for the log message
+   * that reports the service as ready.
+   */
   service(start: () => Promise<object | void>): Service {
     return { start: () => this.#start(start), stop: () => this.#stop() };
   }
@@ -294,7 +307,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   async #stopJobs(): Promise<void> {
     await Promise.all(this.#jobSources.map((stop) => stop()));
     await this.jobs.stop();
-    // Last, so that events emitted by other parts during the stop are published.
+    // Stopped last, so that events that other parts emit while stopping are still published.
     await this.#parts.eventOutbox?.stop();
   }
 }

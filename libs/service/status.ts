@@ -16,7 +16,7 @@ export interface StatusParts {
   readonly details: (() => Promise<StatusDetails>) | undefined;
 }
 
-/** Counts are cached for this long. */
+/** Milliseconds for which counts are cached. */
 const cacheMs = 2_000;
 
 export function statusHandlers(parts: StatusParts) {
@@ -39,7 +39,7 @@ export function statusHandlers(parts: StatusParts) {
   };
 }
 
-/** The consumers of the service; only the service itself may query them. */
+/** Returns the consumers of the service. Only the service itself has the permission to query them. */
 function listConsumers({ contract, bus }: StatusParts): Promise<ServiceStatus['consumers']> {
   const own = [
     ...Object.values(contract.jobs).map(({ type }) => ({ stream: 'JOBS' as const, name: consumerOf(type) })),
@@ -53,7 +53,10 @@ function listConsumers({ contract, bus }: StatusParts): Promise<ServiceStatus['c
   );
 }
 
-/** Shares the result among concurrent and later callers for a time. Failures are not cached. */
+/**
+ * Returns a function that shares the result of `work` among concurrent callers, and caches it for `milliseconds`.
+ * Failures are not cached.
+ */
 function memoizeFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
   let until = -Infinity;
   let shared: Promise<T> | undefined;

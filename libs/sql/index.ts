@@ -1,4 +1,4 @@
-/** Declared SQL: fragments, types, and statements that are called as functions. `#libs/orm` runs them. */
+/** Declares SQL: fragments, types, and statements that are called as functions. `#libs/orm` runs the statements. */
 export { Parameter, Sql, sql } from './sql.ts';
 export type { SqlPart } from './sql.ts';
 export { t } from './sql.ts';

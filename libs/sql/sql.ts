@@ -1,6 +1,6 @@
 /**
- * SQL fragments that compose: a fragment contains other fragments and named parameters, which are numbered and cast
- * when a statement is declared. Strings are rejected, so that input of callers cannot become SQL.
+ * Composable SQL fragments. A fragment contains other fragments and named parameters; the parameters are numbered and
+ * cast when a statement is declared. Strings are rejected, so that input of callers cannot become SQL.
  */
 
 /** A named parameter of a statement. */
@@ -14,7 +14,7 @@ export class Parameter {
   }
 }
 
-/** What a fragment can contain. Numbers must be integers; they are written literally. */
+/** Values that a fragment can contain. Numbers must be integers and are written literally. */
 export type SqlPart = Sql | Parameter | number;
 
 /** A fragment. */
@@ -30,7 +30,7 @@ export class Sql {
 
 export interface RenderedSql {
   readonly text: string;
-  /** Names of the parameters `$1…`. A parameter used several times has one number. */
+  /** Names of the parameters `$1…`, in this order. A parameter that is used several times has one number. */
   readonly names: readonly string[];
 }
 
@@ -48,16 +48,19 @@ export function sql(words: TemplateStringsArray, ...parts: readonly SqlPart[]): 
 
 const identifier = /^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*$/;
 
-/** Name of a table, column or alias: `directory.people`. @throws Error unless the name is a plain identifier */
+/**
+ * Returns the name of a table, column or alias as a fragment: `directory.people`. @throws Error unless the name is a
+ * plain identifier
+ */
 sql.id = (name: string): Sql => {
   if (!identifier.test(name)) throw new Error(`"${name}" is not a plain SQL identifier`);
   return new Sql([name], []);
 };
 
-/** A constant text as a quoted literal. */
+/** Returns a constant text as a quoted literal. */
 sql.literal = (text: string): Sql => new Sql([`'${text.replaceAll("'", "''")}'`], []);
 
-/** Fragments with `separator` between them. */
+/** Returns the fragments with `separator` between them. */
 sql.join = (fragments: readonly SqlPart[], separator: Sql): Sql => {
   const parts = fragments.flatMap((fragment, index) => (index === 0 ? [fragment] : [separator, fragment]));
   return new Sql(
@@ -69,7 +72,7 @@ sql.join = (fragments: readonly SqlPart[], separator: Sql): Sql => {
 /** An empty fragment, for optional conditions and joins. */
 sql.empty = new Sql([''], []);
 
-/** Renders a fragment to text with numbered parameters. */
+/** Returns the text of the fragment with numbered parameters, and the parameter names. */
 export function render(fragment: Sql): RenderedSql {
   const names: string[] = [];
   const write = (part: SqlPart): string => {
@@ -90,10 +93,10 @@ export function render(fragment: Sql): RenderedSql {
 export class SqlType<Value> {
   /** Type that parameters are cast to, e.g. `integer[]`. */
   readonly name: string;
-  /** OIDs of the column types that it accepts. */
+  /** OIDs of the column types that this type accepts. */
   readonly oids: readonly number[];
   readonly isNullable: boolean;
-  /** For type inference; does not exist at run time. */
+  /** Exists only for type inference and is never set. */
   declare readonly value?: Value;
 
   constructor(name: string, oids: readonly number[], isNullable = false) {
@@ -102,18 +105,18 @@ export class SqlType<Value> {
     this.isNullable = isNullable;
   }
 
-  /** This type or null. */
+  /** Returns this type with null as an additional value. */
   get nullable(): SqlType<Value | null> {
     return new SqlType<Value | null>(this.name, this.oids, true);
   }
 
-  /** This type, narrowed to `Narrow` for the compiler. */
+  /** Returns this type, narrowed to `Narrow` for the compiler only. */
   as<Narrow extends Value>(): SqlType<Narrow> {
     return new SqlType<Narrow>(this.name, this.oids, this.isNullable);
   }
 }
 
-/** A type that also has array types. */
+/** A type that can also be the element type of an array. */
 class ScalarType<Value> extends SqlType<Value> {
   readonly array: SqlType<readonly Value[]>;
   readonly arrayWithNulls: SqlType<readonly (Value | null)[]>;
@@ -132,18 +135,18 @@ function scalar<Value>(name: string, oids: readonly number[], arrayOids: readonl
 export const t = {
   boolean: scalar<boolean>('boolean', [16], [1000]),
   integer: scalar<number>('integer', [21, 23], [1005, 1007]),
-  /** A number when a double represents it exactly. */
+  /** A number when a double represents the value exactly, otherwise its digits. */
   bigint: scalar<number>('bigint', [20], [1016]),
   double: scalar<number>('double precision', [700, 701], [1021, 1022]),
-  /** Decimal text, the result of `sum(bigint)`. */
+  /** Decimal number as text; also the result of `sum(bigint)`. */
   numeric: scalar<string>('numeric', [1700], [1231]),
   text: scalar<string>('text', [25, 19, 1042, 1043], [1009, 1015]),
   uuid: scalar<string>('uuid', [2950], [2951]),
-  /** `YYYY-MM-DD` */
+  /** Date as text, `YYYY-MM-DD`. */
   date: scalar<string>('date', [1082], [1182]),
   /** Instant as text, with offset and microseconds. */
   instant: scalar<string>('timestamptz', [1184], [1185]),
-  /** Instant without offset: `at time zone 'UTC'`. */
+  /** Instant as text without an offset, as returned by `at time zone 'UTC'`. */
   timestamp: scalar<string>('timestamp', [1114], [1115]),
   interval: scalar<string>('interval', [1186], [1187]),
   /** JSON as text: documents built by SQL for clients are not parsed. */
@@ -157,7 +160,7 @@ export type Shape = Readonly<Record<string, SqlType<unknown>>>;
 /** A row with these columns. */
 export type RowOf<Columns extends Shape> = { readonly [Name in keyof Columns]: ValueOf<Columns[Name]> };
 
-/** Values for these parameters. For nullable parameters, undefined means null. */
+/** Parameter values of a statement. For nullable parameters, undefined means null. */
 export type ParamsOf<Params extends Shape> = {
   readonly [Name in keyof Params]: null extends ValueOf<Params[Name]>
     ? ValueOf<Params[Name]> | undefined

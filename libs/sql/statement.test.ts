@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sql, type Sql, type SqlPart, t } from './sql.ts';
 import { type PreparedStatement, type Queryable, statement } from './statement.ts';
 
-/** A database stub that records statements. */
+/** Creates a database stub that records the statements. */
 function recorder(rows: readonly unknown[] = []): {
   on: Queryable;
   asked: { statement: PreparedStatement; values: readonly unknown[] }[];
@@ -25,7 +25,7 @@ const rename = {
 };
 
 describe('statement (architecture#data)', () => {
-  it('numbers and casts the parameters of its fragments in order of first use, one number each', () => {
+  it('numbers and casts parameters across fragments by first use, with one number per parameter', () => {
     const { prepared, order } = statement.none(rename);
     expect(prepared.text).toBe(
       'update people set name = $1::text, old = name where id = $2::integer and name <> $1::text',
@@ -33,7 +33,7 @@ describe('statement (architecture#data)', () => {
     expect(order).toEqual(['name', 'id']);
   });
 
-  it('accepts values by name, with undefined as null', async () => {
+  it('accepts parameter values by name, and sends undefined as null', async () => {
     const { on, asked } = recorder();
     const call = statement.none({ ...rename, pipelined: true });
     await call(on, { id: 7, name: undefined });
@@ -42,7 +42,7 @@ describe('statement (architecture#data)', () => {
     ]);
   });
 
-  it('composes fragments with parameters', () => {
+  it('composes SQL fragments with parameters', () => {
     const isNear = (row: string, ids: SqlPart): Sql => sql`${sql.id(`${row}.id`)} = any(${ids})`;
     const { prepared } = statement.many({
       name: 'people.near',
@@ -56,7 +56,7 @@ describe('statement (architecture#data)', () => {
     );
   });
 
-  it('returns all rows, the first row, the required row or nothing', async () => {
+  it('returns all rows, the first row, the required row, or no rows, depending on the method', async () => {
     const shape = { name: 'people.list', row: { id: t.integer }, sql: () => sql`select id from people` };
     const [full, empty] = [recorder([{ id: 1 }, { id: 2 }]).on, recorder().on];
     expect(await statement.many(shape)(full)).toEqual([{ id: 1 }, { id: 2 }]);
@@ -67,7 +67,7 @@ describe('statement (architecture#data)', () => {
     expect(await statement.none(shape)(full)).toBeUndefined();
   });
 
-  it('rejects text and invalid identifiers as SQL', () => {
+  it('rejects plain text and invalid identifiers as SQL fragments', () => {
     const text = 'x; drop table people' as unknown as SqlPart;
     expect(() => sql`select ${text}`).toThrow('"x; drop table people" is not an SQL fragment');
     expect(() => sql`select ${1.5}`).toThrow('"1.5" is not an SQL fragment');
@@ -84,7 +84,7 @@ describe('statement (architecture#data)', () => {
     );
   });
 
-  it('checks the types of values at compile time', async () => {
+  it('checks the types of parameter values at compile time', async () => {
     const { on } = recorder();
     const call = statement.none(rename);
     // @ts-expect-error a parameter is missing

@@ -1,6 +1,6 @@
 /**
- * Statements: declared once with a name, parameters by name and the columns of their rows, called as functions.
- * PostgreSQL parses and plans each once per connection (docs/adr/mikroorm-and-sql-statements.md).
+ * Declares statements with a name, named parameters and the columns of their rows; a declared statement is called as a
+ * function. PostgreSQL parses and plans each statement once per connection (docs/adr/mikroorm-and-sql-statements.md).
  */
 import { Parameter, render, type Sql, sql, type ParamsOf, type RowOf, type Shape, SqlType, t } from './sql.ts';
 
@@ -12,34 +12,35 @@ export interface PreparedStatement extends StatementOptions {
 
 export interface StatementOptions {
   /**
-   * `each-call`: planned for the values of every call, for statements whose best plan depends on them (e.g. a name
-   * search). `once`: one generic plan, for joins of many tables whose planning takes longer than execution. Default:
-   * PostgreSQL decides after some calls.
+   * When PostgreSQL plans the statement. `each-call`: for the values of every call, for statements whose best plan
+   * depends on them (e.g. a name search). `once`: one generic plan, for joins of many tables whose planning takes
+   * longer than execution. Default: PostgreSQL decides after some calls.
    */
   readonly planned?: 'each-call' | 'once';
   /**
-   * Shares a connection with other pipelined statements of the same event loop turn. For reads of a few rows by key
-   * that never wait for locks: a slow statement delays the statements after it. Default: a separate connection.
+   * Shares a connection with other pipelined statements of the same event loop turn. A slow statement delays the
+   * statements after it, so this is only for reads of a few rows by key that never wait for locks. Default: a separate
+   * connection.
    */
   readonly pipelined?: true;
 }
 
 /** A statement that runs many calls: each value is a list with one item per call. */
 export interface CoalescedPrepared extends PreparedStatement {
-  /** Index of the parameter with the id of the row that a call writes. */
+  /** Index of the parameter that contains the id of the written row. */
   readonly key: number;
 }
 
-/** A database, or a transaction in it. */
+/** A database, or a transaction in a database. */
 export interface Queryable {
   /**
-   * Runs a statement. Returns JSON, instants and dates as text, int8 as a number when a double represents it. Outside
-   * transactions, reads are retried when the connection is lost.
+   * Runs a statement and returns its rows. JSON, instants and dates are text; int8 is a number when a double represents
+   * it exactly. Outside transactions, reads are retried when the connection is lost.
    */
   query<Row>(statement: PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Writes one row. Outside transactions, concurrent calls share a statement and a commit. @returns the row of the
-   * call, if any
+   * Writes one row. Outside transactions, concurrent calls share a statement and a commit. @returns the row that the
+   * statement returned for this call; undefined without one
    */
   coalesce<Row extends CoalescedRow>(
     statement: CoalescedPrepared,
@@ -61,7 +62,7 @@ export interface Streamable {
 export interface StreamOptions {
   /** Rows per batch. */
   readonly batchSize: number;
-  /** Rows of the first batch; default `batchSize`. Set it when one batch is usually enough. */
+  /** Rows of the first batch; default `batchSize`. Set it if the first batch usually contains the whole result. */
   readonly firstBatchSize?: number;
   /** Planner settings for this query, e.g. `cursor_tuple_fraction`. */
   readonly planner?: Readonly<Record<string, string>>;
@@ -69,15 +70,15 @@ export interface StreamOptions {
 
 type NoParams = Readonly<Record<string, never>>;
 
-/** Arguments of a call: the parameter values, if the statement has parameters. */
+/** Arguments of a call: the parameter values; no arguments if the statement has no parameters. */
 type Values<Params extends Shape> = string extends keyof Params ? [] : [values: ParamsOf<Params>];
 
-/** A declared statement: a function of a database or transaction, and parameter values. */
+/** A declared statement. It is a function whose arguments are a database or transaction, and the parameter values. */
 export interface DeclaredStatement<Params extends Shape, Columns extends Shape, Result> {
   (on: Queryable, ...values: Values<Params>): Promise<Result>;
   readonly prepared: PreparedStatement;
   readonly params: Params;
-  /** Columns of a row. */
+  /** Columns of the statement's rows. */
   readonly row: Columns;
   /** Names of the parameters in the order of their numbers. */
   readonly order: readonly string[];
@@ -92,7 +93,7 @@ export interface ManyStatement<Params extends Shape, Columns extends Shape> exte
   stream(on: Streamable, values: ParamsOf<Params>, options: StreamOptions): AsyncIterable<RowOf<Columns>[]>;
 }
 
-/** A write of one row: `prepared`, `params`, `row` and `order` belong to the statement for many calls. */
+/** A write of one row. `prepared`, `params`, `row` and `order` describe the statement that runs many calls. */
 export interface CoalescedStatement<Params extends Shape, Columns extends Shape> extends Omit<
   DeclaredStatement<Shape, Shape, unknown>,
   'prepared'
@@ -104,20 +105,20 @@ export interface CoalescedStatement<Params extends Shape, Columns extends Shape>
 interface DeclaredCoalesced<Params extends Shape, Columns extends Shape> {
   readonly name: string;
   readonly params: Params;
-  /** The parameter with the id of the row. */
+  /** The parameter that contains the id of the written row. */
   readonly key: keyof Params & string;
   readonly row: Columns;
   /**
-   * `calls` is a table `i` with one row per call; its columns are the parameters in snake case. The statement must
-   * return `i.ordinal`.
+   * Builds the statement. `calls` is a table `i` with one row per call; its columns are the parameters in snake case.
+   * The statement must return `i.ordinal`.
    */
   readonly sql: (calls: Sql) => Sql;
 }
 
 interface Declared<Params extends Shape> extends StatementOptions {
-  /** Unique within a service, at most 63 bytes. Shown in traces and `pg_prepared_statements`. */
+  /** Name that is unique within a service, at most 63 bytes. It is displayed in traces and `pg_prepared_statements`. */
   readonly name: string;
-  /** Absent: no parameters. */
+  /** Types of the parameters; absent when the statement has none. */
   readonly params?: Params;
   readonly sql: (params: { readonly [Name in keyof Params]: Parameter }) => Sql;
 }
@@ -146,14 +147,17 @@ export const statement = {
     return Object.assign(many, { stream });
   },
 
-  /** The first row, or undefined. */
+  /** Declares a statement that returns the first row, or undefined. */
   maybeOne<Columns extends Shape, Params extends Shape = NoParams>(
     declared: DeclaredWithRow<Params, Columns>,
   ): DeclaredStatement<Params, Columns, RowOf<Columns> | undefined> {
     return declare(declared, declared.row, (rows: RowOf<Columns>[]) => rows[0]);
   },
 
-  /** Exactly one row, such as a count or an inserted row. Calls without a row fail with an Error. */
+  /**
+   * Declares a statement that returns exactly one row, such as a count or an inserted row. A call throws an Error when
+   * there is no row.
+   */
   one<Columns extends Shape, Params extends Shape = NoParams>(
     declared: DeclaredWithRow<Params, Columns>,
   ): DeclaredStatement<Params, Columns, RowOf<Columns>> {
@@ -170,8 +174,8 @@ export const statement = {
   },
 
   /**
-   * A frequent write of one row by id. Concurrent calls share one statement and one commit. Returns the row of the
-   * call, or undefined when it wrote none.
+   * Declares a frequent write of one row by id. Concurrent calls share one statement and one commit. A call returns its
+   * row, or undefined when it did not write a row.
    */
   coalesced<Columns extends Shape, Params extends Shape>(
     declared: DeclaredCoalesced<Params, Columns>,

@@ -1,6 +1,7 @@
 /**
- * The operations port of a service: `/livez` (process), `/startupz` (started), `/readyz` (dependencies; false while
- * draining) and `/metrics`, optionally with a token, which probes cannot send.
+ * The operations port of a service: `/livez` (the process runs), `/startupz` (it has started), `/readyz` (its
+ * dependencies are available and it is not draining) and `/metrics`. Only `/metrics` can require a token, since probes
+ * cannot send one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,14 +19,14 @@ export interface Telemetry {
   readonly metrics: Metrics;
   /** Listens on the operations port. Call it before slow work of the start. @throws Error when the port is in use */
   start(): Promise<void>;
-  /** Reports the process as started; `/readyz` then depends on the checks. */
+  /** Marks the process as started. From then on, `/readyz` depends on the checks. */
   started(): void;
-  /** Status of the process for operators (P1). */
+  /** Returns the status of the process for operators (P1). */
   describe(): Promise<ProcessFacts>;
-  /** Makes `/readyz` false, so that no new work is routed here. */
+  /** Makes `/readyz` fail, so that no new work is routed to this process. */
   draining(): void;
   stop(): Promise<void>;
-  /** The actual port. */
+  /** The port on which the server listens. */
   readonly port: number;
 }
 
@@ -38,32 +39,34 @@ interface ProcessFacts {
 
 interface Readiness {
   status: 'ready' | 'starting' | 'draining' | 'unavailable';
-  /** `ok` or the problem, by dependency. */
+  /** `ok` or a description of the problem, by dependency. */
   checks: Record<string, string>;
   missing: string[];
 }
 
 const checkTimeoutMs = 2_000;
 
-/** See `telemetrySettings` (libs/config). */
+/** Settings of the operations port, declared as `telemetrySettings` in libs/config. */
 export interface TelemetrySettings extends TracingSettings {
-  /** 0 = any free port. */
+  /** Port number; 0: any free port. */
   readonly METRICS_PORT: number;
   readonly METRICS_HOST?: string;
-  /** Token required by `/metrics`; empty = none. */
+  /** Token that `/metrics` requires; empty: no token is required. */
   readonly METRICS_TOKEN?: string;
   /** Whether metrics are also exposed by their names of earlier releases. */
   readonly METRICS_OLD_NAMES?: boolean;
-  /** Commit of the image. */
+  /** Commit from which the image was built. */
   readonly COHERENCE_COMMIT?: string;
-  /** Per port of the process, as in the gateway. */
+  /** Maximum connections of each port of the process, as in the gateway. */
   readonly MAX_CONNECTIONS?: number;
 }
 
-/** Probes and scrapes need few connections; beyond the limit an idle one is closed (D95). */
+/** Default limit: probes and scrapes need few connections. Beyond the limit, an idle connection is closed (D95). */
 const usualMaxConnections = 1_000;
 
-/** Health, metrics and traces of one service; `checks` are named by dependency, e.g. `postgresql`. */
+/**
+ * Creates health, metrics and traces of one service. The keys of `checks` are names of dependencies, e.g. `postgresql`.
+ */
 export function createTelemetry(options: {
   service: string;
   logger: Logger;
@@ -113,7 +116,7 @@ export function createTelemetry(options: {
       response.setHeader('www-authenticate', 'Bearer');
       return sendJson(response, 401, { status: 'METRICS_TOKEN is asked for' });
     }
-    const names = new URLSearchParams(query).getAll('name[]'); // as in Prometheus's own clients
+    const names = new URLSearchParams(query).getAll('name[]'); // the parameter name that Prometheus's own clients use
     const { accept } = headers;
     const { contentType, text } = await metrics.render(
       names.length === 0 ? { accept } : { accept, names: new Set(names) },
@@ -152,7 +155,10 @@ export function createTelemetry(options: {
   };
 }
 
-/** Sets the tracer of the process, unless another service of the process did. @returns stops it */
+/**
+ * Sets the tracer of the process, unless another service in the process has set it. @returns a function that stops the
+ * tracer
+ */
 async function startTracing(
   service: string,
   logger: Logger,
@@ -183,7 +189,10 @@ async function runCheck(check: Check | undefined): Promise<string> {
   }
 }
 
-/** Whether an `Authorization` header has the token; always true without a configured token. */
+/**
+ * Returns a check whether an `Authorization` header contains the token. The check always returns true when no token is
+ * configured.
+ */
 function createTokenCheck(token: string): (header: string | undefined) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const expected = digest(`Bearer ${token}`);

@@ -1,6 +1,6 @@
 /**
- * Metrics of one service and its process. Names follow Prometheus conventions with units; labels never contain ids
- * (rules/operations#metrics). The prefix is added here.
+ * Metrics of one service and its process (rules/operations#metrics). Names follow the Prometheus conventions with
+ * units; labels never contain ids. This module adds the prefix to the names.
  */
 import {
   Counter,
@@ -20,34 +20,45 @@ type Labels = Record<string, string | number>;
 type KnownLabel = Readonly<Record<string, readonly string[]>>;
 
 export interface Histogram {
-  /** @param traceparent of the work; a sampled trace becomes the exemplar of the bucket */
+  /**
+   * Records one duration. @param traceparent trace of the measured work; a sampled trace becomes the exemplar of the
+   * bucket
+   */
   observe(labels: Labels, seconds: number, traceparent?: string): void;
 }
 
 /** Rate, errors and duration of one kind of work, e.g. HTTP requests by route template. */
 export interface Red {
-  /** Counts one finished piece of work. @param outcome status code or error code @param traceparent for an exemplar */
+  /**
+   * Counts one finished operation. @param outcome status code or error code @param traceparent trace of the operation,
+   * for an exemplar
+   */
   observe(labels: Labels, outcome: string | number, seconds: number, traceparent?: string): void;
 }
 
 export interface Metrics {
   /**
-   * The metric of that name, created on first use. A label given with all its values starts at 0: Prometheus sees no
-   * increase in a series that begins with its first event.
+   * Returns the counter of that name, created on first use. If a label is declared with all its values, their series
+   * start at 0: Prometheus sees no increase in a series that begins with its first event.
    */
   counter(name: string, help: string, labels?: readonly string[] | KnownLabel): Counter<string>;
-  /** `collect` is called before each scrape. When it fails, the metric has no value rather than a wrong one. */
+  /**
+   * Creates a gauge whose `collect` is called before each scrape. When `collect` fails, the metric has no value, so
+   * that no wrong value is exposed.
+   */
   gauge(
     name: string,
     help: string,
     labelNames?: readonly string[],
     collect?: (gauge: Gauge<string>) => void | Promise<void>,
   ): Gauge<string>;
-  /** A histogram of durations, by default with buckets from 1 ms to 30 s. */
+  /** Returns a histogram of durations, by default with buckets from 1 ms to 30 s. */
   histogram(name: string, help: string, labelNames?: readonly string[], buckets?: readonly number[]): Histogram;
-  /** `<name>_total{…,outcome}` and `<name>_duration_seconds{…}`. */
+  /** Creates the metrics `<name>_total{…,outcome}` and `<name>_duration_seconds{…}`. */
   red(name: string, help: string, labelNames: readonly string[]): Red;
-  /** Renders all metrics including those of the process, or only the given names; `accept` selects the format. */
+  /**
+   * Renders all metrics, including the process metrics, or only the metrics in `names`. `accept` selects the format.
+   */
   render(options?: { readonly names?: ReadonlySet<string>; readonly accept?: string | undefined }): Promise<Rendered>;
 }
 
@@ -60,7 +71,7 @@ interface Rendered {
 const prefix = 'coherence_';
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Process metrics start timers that cannot be stopped: one registry per process, shared by all its services. */
+/** Registry of the process metrics. They start timers that cannot be stopped, so all services of a process share it. */
 let processRegistry: Registry | undefined;
 
 function getProcessRegistry(): Registry {
@@ -76,11 +87,12 @@ function getProcessRegistry(): Registry {
 }
 
 /**
- * Metrics with the label `service`.
- * @param options.oldNames also exposes metrics without the prefix, as in earlier releases (METRICS_OLD_NAMES)
+ * Creates metrics with the label `service`.
+ * @param options.oldNames whether metrics are also exposed without the prefix, as in earlier releases
+ * (METRICS_OLD_NAMES)
  */
 export function createMetrics(service: string, { oldNames = false }: { readonly oldNames?: boolean } = {}): Metrics {
-  // Only this registry type supports exemplars; each scrape selects its own format.
+  // Only a registry with this content type supports exemplars; each scrape still selects its format.
   const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
   const existing = (name: string): unknown => registry.getSingleMetric(prefix + name);
   const configOf = (name: string, help: string, labelNames: readonly string[]) => ({
@@ -163,7 +175,7 @@ export function createMetrics(service: string, { oldNames = false }: { readonly 
 
 type ReadMetric = Awaited<ReturnType<Metric<string>['get']>>;
 
-/** Collects exposed metrics only, except process metrics, some of which are collected together. */
+/** Collects only the exposed metrics. Process metrics are all collected, since some of them are collected together. */
 async function readMetrics(source: Registry, exposedNames: (name: string) => readonly string[]): Promise<ReadMetric[]> {
   const exposed = source
     .getMetricsAsArray()
@@ -172,7 +184,10 @@ async function readMetrics(source: Registry, exposedNames: (name: string) => rea
   return Promise.all(exposed.map((metric) => metric.get()));
 }
 
-/** Lines of one metric. In OpenMetrics, counter families have no `_total` suffix; `format` adds it to samples. */
+/**
+ * Returns the lines of one metric. In OpenMetrics, the name of a counter has no `_total` suffix; `format` adds the
+ * suffix to the samples.
+ */
 function renderMetric(format: Registry, metric: ReadMetric, name: string): Promise<string> {
   const isFamily = format.contentType === Registry.OPENMETRICS_CONTENT_TYPE && metric.type === 'counter';
   const values = metric.values.map((value) => {
@@ -183,7 +198,9 @@ function renderMetric(format: Registry, metric: ReadMetric, name: string): Promi
   return format.getMetricsAsString({ get: () => Promise.resolve(named) } as unknown as Metric<string>);
 }
 
-/** Whether an `Accept` header prefers OpenMetrics 1.0 over the Prometheus text format, or weights them equally. */
+/**
+ * Returns whether an `Accept` header prefers OpenMetrics 1.0 to the Prometheus text format, or weights both equally.
+ */
 function prefersOpenMetrics(accept = ''): boolean {
   const weights = { openMetrics: 0, text: 0 };
   for (const item of accept.toLowerCase().split(',')) {
@@ -200,8 +217,8 @@ function prefersOpenMetrics(accept = ''): boolean {
 }
 
 /**
- * Counts uses of each value of a rotated secret, so that operators see when an old one can be removed (K8;
- * docs/guides/secret-rotation.md). Index 0 here is value 1 in the metric.
+ * Returns a function that counts the use of each value of a rotated secret. Operators can see when an old value can be
+ * removed (K8; docs/guides/secret-rotation.md). Index 0 is value 1 in the metric.
  * @param values number of values of the secret
  */
 export function createSecretUseCounter(metrics: Metrics, secret: string, values: number): (index: number) => void {

@@ -40,7 +40,10 @@ type ExporterConfig = NonNullable<ConstructorParameters<typeof JsonExporter>[0]>
 const defaultTimeoutMs = 10_000;
 const defaultCollector = 'http://localhost:4318';
 
-/** @throws Error with the variable of an unreadable file */
+/**
+ * Creates the exporter.
+ * @throws Error that names the variable whose file cannot be read
+ */
 export function createExporter(settings: TracingSettings): SpanExporter {
   const {
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint = defaultCollector,
@@ -81,7 +84,10 @@ export function createSampler({
   return parentBased === undefined ? root : new ParentBasedSampler({ root });
 }
 
-/** Resource attributes: built-in ones, overridden by OTEL_RESOURCE_ATTRIBUTES, then OTEL_SERVICE_NAME. */
+/**
+ * Returns the resource attributes. OTEL_RESOURCE_ATTRIBUTES overrides the built-in attributes, and OTEL_SERVICE_NAME
+ * overrides both.
+ */
 export function createResource(service: string, settings: TracingSettings): Resource {
   const { OTEL_SERVICE_NAME: name = '', OTEL_RESOURCE_ATTRIBUTES: attributes } = settings;
   return defaultResource().merge(
@@ -145,7 +151,7 @@ export interface OtlpOptions {
 }
 
 const propagator = new W3CTraceContextPropagator();
-/** Time limit for exporting the rest at the end of the process. */
+/** Time limit for exporting the remaining spans when the process ends. */
 const stopTimeoutMs = 2_000;
 const exportIntervalMs = 1_000;
 const exportTimeoutMs = 30_000;
@@ -157,7 +163,7 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 };
 
-/** A tracer with batched export; `stop` exports the rest. */
+/** Creates a tracer that exports spans in batches. `stop` exports the remaining spans. */
 export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: () => Promise<void> } {
   const { settings } = options;
   const exporter = createExporter(settings);
@@ -248,7 +254,7 @@ class StartedSpan implements Span {
   }
 }
 
-/** Logs once that the collector rejects spans, and once that it accepts them again. */
+/** Logs once when the collector starts to reject spans, and once when it accepts them again. */
 class LoggingExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #logger: Logger;

@@ -34,8 +34,8 @@ afterEach(async () => {
   for (const telemetry of running.splice(0)) await telemetry.stop();
 });
 
-describe('health (rules/operations#health)', () => {
-  it('is alive immediately, and started and ready only when it is set', async () => {
+describe('health endpoints (rules/operations#health)', () => {
+  it('reports alive immediately, and started and ready only after the service set these states', async () => {
     const telemetry = await start({ nats: async () => {} });
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
     await expect(read(telemetry, '/startupz')).resolves.toMatchObject({ status: 503 });
@@ -48,7 +48,7 @@ describe('health (rules/operations#health)', () => {
     });
   });
 
-  it('limits connections, headers and malformed requests like the public port (D95)', async () => {
+  it('limits connections, headers and malformed requests on the health port like on the public port (D95)', async () => {
     const telemetry = createTelemetry({
       service: 'media',
       logger,
@@ -78,7 +78,7 @@ describe('health (rules/operations#health)', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('reports missing dependencies with the reason, while the process stays alive', async () => {
+  it('reports failed dependencies with the reason in /readyz, and remains alive', async () => {
     const telemetry = await start({
       nats: async () => {},
       postgresql: () => Promise.reject(new Error('connection refused')),
@@ -95,7 +95,7 @@ describe('health (rules/operations#health)', () => {
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
   });
 
-  it('counts a dependency that does not respond as missing', async () => {
+  it('reports a dependency that does not respond as failed', async () => {
     const telemetry = await start({ 'object store': () => new Promise(() => {}) });
     telemetry.started();
     await expect(read(telemetry, '/readyz')).resolves.toMatchObject({
@@ -104,7 +104,7 @@ describe('health (rules/operations#health)', () => {
     });
   });
 
-  it('is not ready while draining, whatever is set later', async () => {
+  it('remains unready while draining, even if the service is set to started', async () => {
     const telemetry = await start();
     telemetry.started();
     telemetry.draining();
@@ -113,7 +113,7 @@ describe('health (rules/operations#health)', () => {
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
   });
 
-  it('rejects a port in use and names the variable', async () => {
+  it('rejects a port in use with the name of its variable', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => {
       other.listen(0, resolve);
@@ -127,7 +127,7 @@ describe('health (rules/operations#health)', () => {
 });
 
 describe('METRICS_TOKEN', () => {
-  it('is required by /metrics, but not by the health endpoints for probes', async () => {
+  it('requires the token for /metrics, but not for the health endpoints', async () => {
     const telemetry = createTelemetry({
       service: 'media',
       logger,
@@ -150,8 +150,8 @@ describe('METRICS_TOKEN', () => {
   });
 });
 
-describe('metrics (rules/operations#metrics)', () => {
-  it('reports rate, errors and duration of requests and process metrics', async () => {
+describe('request and process metrics (rules/operations#metrics)', () => {
+  it('reports rate, errors and duration of requests, and process metrics', async () => {
     const telemetry = await start();
     telemetry.metrics.red('http_server_requests', 'HTTP requests', ['route']).observe({ route: '/a/{id}' }, 404, 0.02);
     const response = await fetch(`http://127.0.0.1:${telemetry.port}/metrics`);
@@ -165,7 +165,7 @@ describe('metrics (rules/operations#metrics)', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
-  it('returns only the requested metrics with current values, each once; others are not evaluated', async () => {
+  it('returns each requested metric once with its current value, without evaluating other metrics', async () => {
     const telemetry = await start();
     telemetry.metrics.counter('jobs_total', 'jobs').inc(2);
     telemetry.metrics.gauge('pool_waiting', 'callers that wait', [], () => {
@@ -197,12 +197,12 @@ describe('metrics (rules/operations#metrics)', () => {
     await telemetry.stop();
   });
 
-  it('returns the same metric for the same name', () => {
+  it('returns the existing metric for a name that is already declared', () => {
     const metrics = createMetrics('media');
     expect(metrics.counter('jobs_total', 'jobs', ['type'])).toBe(metrics.counter('jobs_total', 'jobs', ['type']));
   });
 
-  it('evaluates a gauge before each scrape', async () => {
+  it('evaluates a gauge at each scrape', async () => {
     const metrics = createMetrics('media');
     let waiting = 3;
     metrics.gauge('pool_waiting', 'callers that wait', [], (gauge) => gauge.set(waiting));
@@ -213,7 +213,7 @@ describe('metrics (rules/operations#metrics)', () => {
 });
 
 describe('names of metrics (rules/operations#metrics)', () => {
-  /** Samples of a metric with each possible name, without the names. */
+  /** Returns the samples of the metric `name`, each without the name. */
   const samplesOf = (text: string, name: string): string[] =>
     text
       .split('\n')
@@ -230,7 +230,7 @@ describe('names of metrics (rules/operations#metrics)', () => {
   };
   const names = ['jobs_total', 'pool_waiting', 'delay_seconds'];
 
-  it('start with coherence_, except for process metrics', async () => {
+  it('prefixes all metrics except process metrics with coherence_', async () => {
     const { text } = await declareSome().render();
     const found = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
     expect(found).toEqual(expect.arrayContaining(names.map((name) => `coherence_${name}`)));
@@ -238,7 +238,7 @@ describe('names of metrics (rules/operations#metrics)', () => {
   });
 
   it.each([undefined, 'application/openmetrics-text'])(
-    'include the old names with the same values when enabled, as %s',
+    'adds the old metric names with the same values when enabled, as %s',
     async (accept) => {
       const { text } = await declareSome({ oldNames: true }).render({ accept });
       for (const name of names) {
@@ -252,7 +252,7 @@ describe('names of metrics (rules/operations#metrics)', () => {
     },
   );
 
-  it('include the running release and commit', async () => {
+  it('includes the running release and commit in a metric', async () => {
     const shown = async (settings: object): Promise<string> => {
       const telemetry = createTelemetry({
         service: 'media',
@@ -290,13 +290,13 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
       'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
       openMetrics,
     ],
-  ])('is selected by Accept: %s → %s', async (accept, contentType) => {
+  ])('selects the format by Accept: %s → %s', async (accept, contentType) => {
     const { text, contentType: chosen } = await createMetrics('media').render({ accept });
     expect(chosen).toBe(contentType);
     expect(text.endsWith('\n# EOF\n')).toBe(contentType === openMetrics);
   });
 
-  it('names counter families without the suffix, whatever was scraped before', async () => {
+  it('names counter families without the suffix, also after scrapes in another format', async () => {
     const metrics = createMetrics('media');
     metrics.counter('jobs_total', 'jobs').inc(2);
     for (let round = 0; round < 2; round++) {
@@ -310,7 +310,7 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
     }
   });
 
-  it('reports the trace of a sampled request as the exemplar of its bucket only, also above the last bucket', async () => {
+  it('reports the trace of a sampled request as the exemplar of one bucket only, also above the last bucket', async () => {
     const telemetry = await start();
     const red = telemetry.metrics.red('requests', 'requests', ['route']);
     for (const traceparent of [
@@ -340,7 +340,7 @@ describe('OpenMetrics (rules/operations#metrics)', () => {
 });
 
 describe('metrics of unavailable sources (rules/operations#metrics)', () => {
-  it('omit a value that cannot be read and report all others', async () => {
+  it('omits a metric that cannot be read and reports all other metrics', async () => {
     const metrics = createMetrics('media');
     let fails = false;
     metrics.gauge('receipts', 'read from a database', [], (gauge) => {
@@ -355,11 +355,11 @@ describe('metrics of unavailable sources (rules/operations#metrics)', () => {
     expect(text).not.toMatch(/^coherence_receipts\{.*\} [1-9]/m);
   });
 
-  it('label the process with its service', async () => {
+  it('labels process metrics with the service', async () => {
     expect((await createMetrics('media').render()).text).toMatch(/^process_cpu_seconds_total\{service="media"\}/m);
   });
 
-  it('report whether the service is ready', async () => {
+  it('reports as a metric whether the service is ready', async () => {
     let away = false;
     const telemetry = await start({ nats: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()) });
     expect((await telemetry.metrics.render()).text).toContain('coherence_service_ready{service="media"} 0');
@@ -373,7 +373,7 @@ describe('metrics of unavailable sources (rules/operations#metrics)', () => {
 describe('trace context', () => {
   const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-  it('inherits trace and sampling of the parent, with a new span', () => {
+  it('inherits trace id and sampling decision of the parent, with a new span id', () => {
     const child = newTraceparent(parent);
     expect(child).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
     expect(child).not.toBe(parent);
@@ -393,11 +393,11 @@ describe('trace context', () => {
     expect(own).not.toContain('0af7651916cd43dd8448eb211c80319c');
   });
 
-  it('generates unique request ids', () => {
+  it('creates unique request ids', () => {
     expect(newRequestId()).not.toBe(newRequestId());
   });
 
-  it.each([undefined, '', 'a b', 'ä', 'x'.repeat(129), ['one', 'two']])('rejects %j as a request id', (given) => {
+  it.each([undefined, '', 'a b', 'ä', 'x'.repeat(129), ['one', 'two']])('rejects the request id %j', (given) => {
     expect(readRequestId(given)).toMatch(/^[\da-f-]{36}$/);
     expect(readRequestId('of-a-client')).toBe('of-a-client');
   });

@@ -4,7 +4,7 @@ const pattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 const invalidTraceId = '0'.repeat(32);
 const invalidSpanId = '0'.repeat(16);
 
-/** Random bytes are drawn in pages: a draw of any size costs as much as the other bookkeeping of a small request. */
+/** Random bytes are generated in blocks of this size, because generating a few bytes costs as much as a whole block. */
 const page = Buffer.alloc(4096);
 let used = page.length;
 
@@ -17,7 +17,10 @@ function takeRandomHex(byteCount: number): string {
   return page.toString('hex', used - byteCount, used);
 }
 
-/** The W3C `traceparent` of a new span: in the parent's trace when that is valid, otherwise in a new, unsampled one. */
+/**
+ * Returns the W3C `traceparent` of a new span. The span belongs to the parent's trace if `parent` is valid, otherwise
+ * to a new, unsampled trace.
+ */
 export function newTraceparent(parent?: string): string {
   const match = parent === undefined ? null : pattern.exec(parent);
   const spanId = takeRandomHex(8);
@@ -27,17 +30,17 @@ export function newTraceparent(parent?: string): string {
   return `00-${match[1]}-${spanId}-${match[3]}`;
 }
 
-/** The ids of a `traceparent`; undefined when invalid. */
+/** Returns the ids in a `traceparent`; undefined when it is invalid. */
 export function readTraceIds(traceparent: string | undefined): TraceIds | undefined {
   const [, traceId = invalidTraceId, spanId = invalidSpanId] =
     (traceparent === undefined ? null : pattern.exec(traceparent)) ?? [];
   return traceId === invalidTraceId || spanId === invalidSpanId ? undefined : { trace_id: traceId, span_id: spanId };
 }
 
-/** Field names of log lines and exemplars. */
+/** Ids of a span, under the field names of log lines and exemplars. */
 export type TraceIds = Readonly<Record<'trace_id' | 'span_id', string>>;
 
-/** The ids of a sampled `traceparent`. */
+/** Returns the ids in a sampled `traceparent`; undefined when it is not sampled or invalid. */
 export function readSampledTrace(traceparent: string | undefined): TraceIds | undefined {
   if (traceparent === undefined || (Number.parseInt(traceparent.slice(-1), 16) & 1) === 0) return undefined;
   return readTraceIds(traceparent);
@@ -45,12 +48,12 @@ export function readSampledTrace(traceparent: string | undefined): TraceIds | un
 
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
-/** The request id of the client, or a new one when that is invalid. */
+/** Returns the client's request id, or a new id if the client's is invalid. */
 export function readRequestId(given: unknown): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : newRequestId();
 }
 
-/** Id of one inbound request, sent in `Request-Id` on every hop. */
+/** Returns the id of a new inbound request, which is sent in `Request-Id` on every hop. */
 export function newRequestId(): string {
   return randomUUID();
 }

@@ -30,7 +30,7 @@ const create = (settings: TracingSettings = {}, told = logger) =>
   });
 
 describe('the tracer (rules/operations#traces)', () => {
-  it('adds a span to its parent or to the active one, or starts a trace', async () => {
+  it('adds a span to the given parent or the active span, or starts a trace', async () => {
     const { tracer, stop } = create();
     const outer = tracer.start('outer', 'server', { 'request.id': 'r-1' }, sampled);
     await outer.run(async () => {
@@ -57,7 +57,7 @@ describe('the tracer (rules/operations#traces)', () => {
     expect(outer.traceparent).toBe(`00-${renamed?.traceId}-${renamed?.spanId}-01`);
   });
 
-  it('follows the sampling decision of an incoming trace, and samples the configured share of new ones', async () => {
+  it('follows the sampling decision of an incoming trace, and samples the configured ratio of new traces', async () => {
     const { tracer, stop } = create({ OTEL_TRACES_SAMPLER_ARG: 0 });
     const dropped = [tracer.start('unsampled', 'server', {}, unsampled), tracer.start('own', 'server', {})];
     for (const span of dropped) span.end();
@@ -68,7 +68,7 @@ describe('the tracer (rules/operations#traces)', () => {
     expect(dropped[0]?.traceparent).toContain(unsampled.slice(3, 35));
   });
 
-  it('reports failures by code or class, never by message', async () => {
+  it('reports errors by code or class, never by message', async () => {
     const { tracer, stop } = create();
     const work = traceWork(tracer.start('work', 'internal', {}), () => Promise.reject(new TypeError('a secret')));
     await expect(work).rejects.toThrow('a secret');
@@ -78,7 +78,7 @@ describe('the tracer (rules/operations#traces)', () => {
     expect([errorTypeOf({ code: 'ECONNRESET' }), errorTypeOf('text')]).toEqual(['ECONNRESET', 'error']);
   });
 
-  it('continues without a collector, and logs that once', async () => {
+  it('drops traces without a reachable collector, and logs the failure once', async () => {
     const lines = new PassThrough();
     const told = createLogger({ service: 'media', destination: lines });
     const { tracer, stop } = create(
@@ -96,7 +96,7 @@ describe('the tracer (rules/operations#traces)', () => {
 });
 
 describe('variables of the OpenTelemetry specification (rules/operations#traces)', () => {
-  /** What a collector gets of one span that a tracer with these settings makes. */
+  /** Returns what a collector receives when a tracer with these settings exports one span. */
   const send = async (settings: TracingSettings, parent?: string) => {
     const { tracer, stop } = create(settings);
     tracer.start('one', 'internal', {}, parent).end();
@@ -104,7 +104,7 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     return collector;
   };
 
-  it('set service, release and instance unless the environment overrides them', async () => {
+  it('sets service, release and instance of traces unless the environment overrides them', async () => {
     await send({});
     await send({
       OTEL_SERVICE_NAME: 'renamed',
@@ -146,11 +146,11 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
       },
       { headers: expect.objectContaining({ 'x-tenant': 'one', 'x-both': 'two words' }) },
     ],
-  ])('configure the exporter: %j', async (settings, request) => {
+  ])('configures the trace exporter with %j', async (settings, request) => {
     expect((await send(settings)).requests).toEqual([expect.objectContaining(request)]);
   });
 
-  it('set the exact address for traces', async () => {
+  it('uses the address for traces unchanged', async () => {
     const { requests, endpoint } = collector;
     await send({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
@@ -169,7 +169,7 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     ['parentbased_traceidratio', 0, [false, true, false]],
     [undefined, 1, [true, true, false]],
   ])(
-    'apply the sampler %s with %d to traces without a parent, with a sampled and with an unsampled one',
+    'applies the sampler %s with ratio %d to traces without a parent, with a sampled and with an unsampled parent',
     async (name, share, kept) => {
       const { tracer, stop } = create({
         ...(name === undefined ? {} : { OTEL_TRACES_SAMPLER: name }),
@@ -189,11 +189,11 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_TRACES_EXPORTER: 'none' }, false],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_SDK_DISABLED: true }, false],
-  ])('turn traces on or off: %j → %s', (settings, isOn) => {
+  ])('turns tracing on or off with %j: %s', (settings, isOn) => {
     expect(isTracingOn(settings)).toBe(isOn);
   });
 
-  it('are named when their file cannot be read', () => {
+  it('reports the variable whose file cannot be read', () => {
     expect(() => create({ OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/nowhere/ca.pem' })).toThrow(
       'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: cannot read /nowhere/ca.pem: ENOENT',
     );
@@ -210,15 +210,15 @@ describe('variables of the OpenTelemetry specification (rules/operations#traces)
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER must be one of otlp, none'],
     [{ OTEL_EXPORTER_OTLP_TIMEOUT: '0' }, 'OTEL_EXPORTER_OTLP_TIMEOUT'],
     [{ OTEL_EXPORTER_OTLP_HEADERS: 'secret-without-name' }, 'OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs'],
-  ])('are rejected at start when they are invalid: %j', (env, problem) => {
+  ])('rejects invalid tracing variables at the start: %j', (env, problem) => {
     const load = (): unknown => loadConfig(Type.Object(tracingSettings), env);
     expect(load).toThrow(problem);
     expect(load).not.toThrow('secret-without-name');
   });
 });
 
-describe('without a collector (rules/operations#traces)', () => {
-  /** A process that starts the telemetry of a service and prints which packages of the tracer it has loaded. */
+describe('tracing without a collector (rules/operations#traces)', () => {
+  /** Starts the telemetry of a service in a new process and returns the tracer packages that the process has loaded. */
   const load = async (tracing: object): Promise<string> => {
     const program = `
       import { registerHooks } from 'node:module';
@@ -239,7 +239,7 @@ describe('without a collector (rules/operations#traces)', () => {
     return stdout.trim();
   };
 
-  it('loads no tracing code, and has no tracer', async () => {
+  it('loads no tracing code and creates no tracer', async () => {
     expect(findTracer()).toBeUndefined();
     await expect(load({})).resolves.toBe('not loaded off');
     await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })).resolves.toBe('loaded on');
@@ -248,7 +248,7 @@ describe('without a collector (rules/operations#traces)', () => {
     );
   });
 
-  it('runs the work of a missing span directly', async () => {
+  it('runs work without a span directly', async () => {
     await expect(traceWork(undefined, () => Promise.resolve(7))).resolves.toBe(7);
   });
 });

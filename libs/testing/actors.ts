@@ -13,14 +13,14 @@ export const superuser: Actor = Object.freeze({
   coherenceAccess: true,
 });
 
-/** Both sides: signs like the gateway, and accepts these signatures. */
+/** Creates a signer that signs like the gateway and a verifier that accepts these signatures. */
 export function createTestActors({ signingKey, publicKey }: ActorKeys): ActorSigner {
   return { ...createActorSigner(signingKey), decode: createActorVerifier(publicKey).decode };
 }
 
 /**
- * Returns the context of a call for `actor`; by default without an actor if the operation allows it, otherwise for the
- * superuser.
+ * Returns the context of a call by `actor`. Without `actor`, the call has no actor if the operation allows it,
+ * otherwise the superuser.
  */
 export function contextFor(rpc: Rpc, actor?: Actor): CallContext {
   const isOwn = actor === undefined && Object.values(rpc.callers).some((kinds) => kinds.includes('none'));

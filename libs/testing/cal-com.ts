@@ -1,6 +1,6 @@
 /**
- * A fake of Cal.com's API v2, as far as the platform uses it: bookings by page and by uid, API key, version, rate limit
- * and faults. Changes of its bookings also produce the webhooks that Cal.com would send.
+ * A fake of the API v2 of Cal.com, as far as the platform uses it: bookings by page and by uid, API key, version, rate
+ * limit and faults. When a booking changes, the fake also creates the webhooks that Cal.com would send.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -28,7 +28,7 @@ export interface CalComBooking {
   readonly rescheduledFromUid?: string;
   rescheduledToUid?: string;
   cancellationReason?: string;
-  /** Of an occurrence: requests with this uid return the whole series. */
+  /** Set for an occurrence of a series. Requests with this uid return the whole series. */
   recurringBookingUid?: string;
 }
 
@@ -42,12 +42,12 @@ export interface CalComServer {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly bookings: Map<string, CalComBooking>;
-  /** Requests that were answered with a page or a booking, and those that were rate-limited. */
+  /** Requests that returned a page or a booking, and requests that were rate-limited. */
   readonly served: readonly string[];
   readonly limited: number;
-  /** Faults for the next requests, one each. */
+  /** Makes the next requests fail, each with one of the faults in order. */
   fail(...faults: readonly CalComFault[]): void;
-  /** Rate-limits one of this many requests for a second; 0 = none. */
+  /** Rate-limits one in every `requests` requests for a second; 0: none. */
   limitEvery(requests: number): void;
   stop(): Promise<void>;
 }

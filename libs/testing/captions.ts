@@ -1,4 +1,4 @@
-/** Captions as a player shows them, parsed by an independent library (T1, T4). */
+/** Reads captions as a player displays them, using an independent library (T1, T4). */
 import * as mediaCaptions from 'media-captions';
 
 /** One cue; times in milliseconds. */
@@ -6,9 +6,9 @@ export interface ReadCue {
   readonly id: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Text as shown; for WebVTT without the voice and with references resolved. */
+  /** Text as displayed. For WebVTT, the voice is removed and character references are resolved. */
   readonly text: string;
-  /** Speaker, for WebVTT only. */
+  /** Name of the speaker; undefined except for WebVTT. */
   readonly voice: string | undefined;
 }
 
@@ -22,7 +22,10 @@ type Node =
   | { readonly type: 'text'; readonly data: string }
   | { readonly type: string; readonly voice?: string; readonly children: Node[] };
 
-/** The part of the package that we use; TypeScript's resolution for Node does not find its declarations. */
+/**
+ * Declares the functions of the package that are used here; TypeScript's resolution for Node does not find the
+ * package's declarations.
+ */
 const { parseText, tokenizeVTTCue } = mediaCaptions as unknown as {
   parseText(
     text: string,
@@ -31,7 +34,10 @@ const { parseText, tokenizeVTTCue } = mediaCaptions as unknown as {
   tokenizeVTTCue(cue: Cue): Node[];
 };
 
-/** @throws Error for whatever a strict reader does not take */
+/**
+ * Returns the cues of a caption file.
+ * @throws Error for input that a strict parser rejects
+ */
 export async function readCaptions(text: string, type: 'vtt' | 'srt'): Promise<ReadCue[]> {
   const { cues, errors } = await parseText(text, { type, strict: true, errors: true });
   if (errors.length > 0) throw new Error(`captions are refused: ${errors.map(({ message }) => message).join(', ')}`);

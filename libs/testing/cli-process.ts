@@ -1,6 +1,6 @@
 /**
- * The admin CLI in a long-running process: each message is a command with its own variables, standard streams and exit
- * code. Process exit and terminal output are tested with `cli/main.ts`.
+ * Runs the admin CLI in a long-running process. Each message is a command with its own variables, standard streams and
+ * exit code. Process exit and terminal output are tested with `cli/main.ts`.
  */
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';

@@ -20,7 +20,7 @@ export interface CliRequest {
 }
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** Processes that wait for a command; they end with this process. */
+/** Processes that wait for a command. They end with the test process. */
 const idle: ChildProcess[] = [];
 
 /**

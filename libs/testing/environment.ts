@@ -1,6 +1,6 @@
 /**
- * An environment for one test file: its own database (cloned from the migrated template), NATS prefix and bucket, so
- * that files can run in parallel on the same servers.
+ * Creates an environment for one test file with its own database (cloned from the migrated template), NATS prefix and
+ * bucket, so that test files can run in parallel on the same servers.
  */
 import { createHash, randomBytes, createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,28 +15,33 @@ import { createTestActors } from './actors.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface TestEnvironment {
-  /** Short and unique, e.g. for names of things. */
+  /** Short and unique; used e.g. in names of test objects. */
   readonly id: string;
-  /** Variables for services, as in architecture#configuration. */
+  /** Variables for services (see architecture#configuration). */
   readonly settings: Readonly<Record<string, string>>;
-  /** Logger of services in this process: quiet, because tests cause faults on purpose; set LOG_LEVEL to change it. */
+  /**
+   * Logger of services in this process. It is quiet, because tests cause faults on purpose; set LOG_LEVEL to change the
+   * level.
+   */
   readonly logger: Logger;
-  /** Signs actors like the environment's gateway, for a bus or an HTTP request of the test itself. */
+  /** Signs actors like the environment's gateway, for a bus or an HTTP request that the test itself creates. */
   readonly actors: ActorSigner;
   /** Runs one SQL statement in the environment's database; timestamps and JSON are returned as text. */
   sql<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Calls back before the environment stops, in reverse order of registration. */
+  /** Registers work that runs before the environment stops, in reverse order of registration. */
   onStop(work: () => Promise<void>): void;
   stop(): Promise<void>;
 }
 
 /**
- * Only reached on failure: a machine that builds and tests at the same time may need seconds instead of milliseconds.
+ * A long limit, which is reached only on failure: on a machine that builds and tests at the same time, connecting may
+ * take seconds.
  */
 const connectTimeoutMs = 60_000;
 
 /**
- * Call it in `beforeAll` with `import.meta.url`, and `stop()` in `afterAll`. @throws Error when the run has no servers.
+ * Creates the environment of a test file. Call it in `beforeAll` with `import.meta.url`, and `stop()` in `afterAll`.
+ * @throws Error when the test run has no servers
  */
 export async function createTestEnvironment(fileUrl: string): Promise<TestEnvironment> {
   const id = `t${randomBytes(5).toString('hex')}`;
@@ -91,7 +96,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
       WEBHOOK_SPOOL_DIR: join(spoolDir, 'webhooks'),
-      MEDIA_URL: 'http://127.0.0.1:1', // nothing listens there; a platform sets its own URL
+      MEDIA_URL: 'http://127.0.0.1:1', // no server listens on this port; a platform sets its own URL
       MEDIA_INTERNAL_URL: 'http://127.0.0.1:1',
       INTERNAL_PORT: '0',
       METRICS_PORT: '0',

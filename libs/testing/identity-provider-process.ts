@@ -1,6 +1,6 @@
 /**
- * An OpenID provider (the certified `oidc-provider`) in a separate process, controlled by its parent: it can change its
- * keys, stop, and sign tokens that a real provider would not.
+ * Runs an OpenID provider (the certified `oidc-provider`) in a separate process. The parent process controls it: it can
+ * change its keys, close its port, and sign tokens that a real provider would not sign.
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
@@ -19,22 +19,22 @@ export interface PlayedAnswer {
   readonly type?: string;
 }
 
-/** Requests of the parent, each answered by `{id, value}`. */
+/** Commands of the parent process; each is answered by `{id, value}`. */
 export type ProviderCommand =
   /** Creates new keys and stops publishing the old ones. */
   | { readonly do: 'rotate' }
   /** Closes the port. */
   | { readonly do: 'leave' }
   | { readonly do: 'return' }
-  /** Requests of the discovery document and of the keys since the last call. */
+  /** Returns the number of requests for the discovery document and for the keys since the last call. */
   | { readonly do: 'count' }
   | { readonly do: 'fail'; readonly status: number | null }
-  /** Replaces the response of one path; null = the provider's own. */
+  /** Replaces the response of one path; null: restores the provider's own response. */
   | { readonly do: 'answer'; readonly path: string; readonly answer: PlayedAnswer | null }
-  /** ID tokens do not contain the email, as in strict OpenID Connect; also changes the keys. */
+  /** Makes ID tokens omit the email, as in strict OpenID Connect. Also changes the keys. */
   | { readonly do: 'email-at-userinfo'; readonly isSo: boolean }
   | { readonly do: 'claims'; readonly subject: string; readonly claims: Readonly<Record<string, unknown>> }
-  /** A JWT with this header and these claims, signed with the provider's key for the algorithm. */
+  /** Returns a JWT with this header and these claims, signed with the provider's key for the algorithm. */
   | {
       readonly do: 'sign';
       readonly header: Readonly<Record<string, unknown>>;
@@ -55,9 +55,9 @@ const played = {
   generation: 0,
   keys: {} as Readonly<Record<string, Key>>,
   answer: ((_request, response) => response.destroy()) as RequestListener,
-  /** Requests by path. */
+  /** Number of requests by path. */
   counts: new Map<string, number>(),
-  /** Status of every response. */
+  /** Status of every response; null: normal responses. */
   failure: null as number | null,
   /** Responses that replace the provider's own, by path. */
   answers: new Map<string, PlayedAnswer>(),
@@ -99,7 +99,8 @@ function makeKeys(): void {
     extraTokenClaims: (_ctx, token) => ({ ...people.get('accountId' in token ? token.accountId : '') }),
     features: {
       resourceIndicators: {
-        // A token for our API is not valid at userinfo_endpoint.
+        // Disabled when only `userinfo_endpoint` returns the email, because a token for our API is not valid at this
+        // endpoint.
         enabled: !played.hasEmailAtUserInfoAlone,
         defaultResource: () => settings.audience,
         useGrantedResource: () => true,

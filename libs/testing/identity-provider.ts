@@ -10,7 +10,7 @@ export interface IdentityProvider {
   readonly issuer: string;
   /** Audience of tokens for our API. */
   readonly audience: string;
-  /** For OUTBOUND_ALLOWED_HOSTS, because the provider does not use TLS. */
+  /** Host and port for OUTBOUND_ALLOWED_HOSTS, because the provider does not use TLS. */
   readonly host: string;
   /** Creates new keys and stops publishing the old ones. */
   rotate(): Promise<void>;
@@ -19,19 +19,19 @@ export interface IdentityProvider {
   return(): Promise<void>;
   /** Sets the status of every response; null = normal responses. */
   fail(status: number | null): Promise<void>;
-  /** Replaces the response of one path; null = the provider's own. */
+  /** Replaces the response of one path; null: restores the provider's own response. */
   answer(path: string, answer: PlayedAnswer | null): Promise<void>;
-  /** Returns the email only at `userinfo_endpoint`, not in ID tokens. Changes the keys. */
+  /** Makes the provider return the email only at `userinfo_endpoint`, not in ID tokens. Changes the keys. */
   keepEmailFromIdTokens(isSo: boolean): Promise<void>;
-  /** Requests by path since the last call. */
+  /** Returns the number of requests by path since the last call. */
   countRequests(): Promise<Readonly<Record<string, number>>>;
-  /** Number of requests for its keys since the last call. */
+  /** Returns the number of requests for the provider's keys since the last call. */
   countReads(): Promise<number>;
   /** Sets the claims about a subject. */
   describe(subject: string, claims: Claims): Promise<void>;
-  /** A JWT of the provider with these claims merged over valid ones; `undefined` removes a claim. */
+  /** Returns a JWT of the provider. These claims are merged over valid ones; `undefined` removes a claim. */
   sign(claims?: Claims, header?: Claims): Promise<string>;
-  /** An access token for our API, as an app receives it by the code flow. */
+  /** Returns an access token for our API, as an app receives it by the code flow. */
   accessToken(subject: string): Promise<string>;
   /** Signs the subject in at the authorization URL, and returns the URL to which the browser is redirected. */
   signIn(authorizationUrl: string, subject: string): Promise<string>;
@@ -55,7 +55,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     response_types: ['code'],
   };
   const clients = [
-    // Native: the provider accepts every port of the loopback address.
+    // A native client: the provider accepts every port of the loopback address in its redirect URI.
     {
       ...publicClient,
       client_id: consoleClientId,
@@ -145,7 +145,8 @@ async function getAccessToken(issuer: string, subject: string): Promise<string> 
 }
 
 /**
- * Follows redirects with cookies, through the provider's sign-in and consent pages, until one leads to another site.
+ * Follows redirects with cookies, through the provider's sign-in and consent pages. Returns the first URL on another
+ * site.
  */
 async function followSignIn(authorizationUrl: string, subject: string): Promise<string> {
   const { origin } = new URL(authorizationUrl);

@@ -1,4 +1,4 @@
-/** Shared parts of tests: environments on real servers, and services to run in them. */
+/** Shared helpers of tests: environments on real servers, and services that run in an environment. */
 export { bookingSecret, signBooking } from './environment.ts';
 export { startCalCom, type CalComBooking, type CalComServer } from './cal-com.ts';
 export { createAuthority, type Authority, type Certificate } from './system-programs.ts';

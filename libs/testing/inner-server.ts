@@ -1,4 +1,4 @@
-/** A server without authentication inside the network: the target of SSRF attempts. */
+/** A server inside the network that requires no authentication; tests use it as the target of SSRF attempts. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export interface InnerServer {
   stop(): Promise<void>;
 }
 
-/** Listens on all IPv4 and IPv6 addresses of the machine. */
+/** Starts a server that listens on all IPv4 and IPv6 addresses of the machine. */
 export async function startInnerServer(): Promise<InnerServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {

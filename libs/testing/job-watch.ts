@@ -1,10 +1,10 @@
-/** Jobs of one type, read from their table: waits for their states, and skips backoffs and leases. */
+/** Watches jobs of one type by reading their table: waits for states, and ends backoffs and leases early. */
 import type { JsonObject } from '#libs/json';
 import type { JobTuning } from '#libs/jobs';
 import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Short intervals for services that tests kill and restart. */
+/** Job settings with short intervals, for services that tests kill and restart. */
 export const fastJobTuning: Partial<JobTuning> = Object.freeze({
   leaseMs: 4_000,
   sweepMs: 800,
@@ -23,16 +23,16 @@ export interface StoredJob {
   readonly result: JsonObject | null;
 }
 
-/** Finds jobs by conversation. With several jobs, the latest counts. */
+/** Finds jobs by conversation. If a conversation has several jobs, the latest is used. */
 export interface JobWatch {
-  /** Oldest first. */
+  /** Returns the jobs of the conversation, oldest first. */
   list(conversationId: number): Promise<StoredJob[]>;
   latest(conversationId: number): Promise<StoredJob | undefined>;
-  /** Waits for a final state; default `succeeded`. */
+  /** Waits until the job reaches a final state and returns the job; default `succeeded`. */
   waitForState(conversationId: number, state?: 'succeeded' | 'dead', timeoutMs?: number): Promise<StoredJob>;
-  /** Waits for the error of a failed attempt, optionally one that matches. */
+  /** Waits until an attempt fails, optionally with an error that matches, and returns the error. */
   waitForError(conversationId: number, error?: string | RegExp): Promise<string>;
-  /** Waits for a phase. */
+  /** Waits until the job is in the phase and returns the job. */
   waitForPhase(conversationId: number, phase: string): Promise<StoredJob>;
   /** Makes jobs in backoff due immediately. */
   makeDue(): Promise<void>;
@@ -40,12 +40,12 @@ export interface JobWatch {
   requeue(conversationId: number): Promise<void>;
   /** Expires the leases of killed workers. */
   expireLeases(): Promise<void>;
-  /** Waits until the sweeper queued the job of a killed worker again, and makes it due. */
+  /** Waits until the sweeper has queued the job of a killed worker again, then makes it due. */
   requeueAfterCrash(conversationId: number): Promise<void>;
 }
 
 const endTimeoutMs = 60_000;
-/** A process that runs the job may have to start first. */
+/** Includes the time in which a process that runs the job may have to start. */
 const reachTimeoutMs = 120_000;
 
 /** @param type `<service>.<job>` */

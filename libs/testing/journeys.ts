@@ -1,6 +1,6 @@
 /**
- * For a workspace file: a journey for an event's conversations, with the step `held` first, then `steps`. Named after
- * its slug.
+ * Returns a journey for a workspace file. The journey is for an event's conversations, is named after its slug, and has
+ * the step `held` followed by `steps`.
  */
 export function conversationJourney(slug: string, ...steps: readonly unknown[]): Record<string, unknown> {
   return {

@@ -5,7 +5,7 @@ export interface LlmMessage {
 }
 
 /**
- * A simple reply without a model: greets, repeats what the visitor said before, or quotes the sentence of the agent's
+ * Returns a simple reply: greets, repeats an earlier message of the visitor, or quotes the sentence of the agent's
  * prompt that shares the most words with the question.
  */
 export function defaultAnswer(messages: readonly LlmMessage[]): string {
@@ -27,8 +27,8 @@ export function defaultAnswer(messages: readonly LlmMessage[]): string {
 }
 
 /**
- * Memory without a model: the first line of each question becomes the summary, sentences about oneself become facts,
- * questions become knowledge.
+ * Returns a simple memory: the first lines of the questions become the summary, sentences about the visitor become
+ * facts, and questions become knowledge.
  */
 export function defaultMemory(messages: readonly LlmMessage[]): string {
   const data = JSON.parse(messages.at(-1)?.content ?? '{}') as {
@@ -39,7 +39,7 @@ export function defaultMemory(messages: readonly LlmMessage[]): string {
   };
   const short = (text: string): string => (text.split('\n', 1)[0] ?? '').slice(0, 200);
   if (data.notes !== undefined) return JSON.stringify({ summary: data.notes.slice(0, 5).join(' ').slice(0, 1_000) });
-  // A turn can contain an operator's message only.
+  // A turn may contain only an operator's message and no visitor's message.
   const input = (data.turns ?? []).flatMap(({ visitor = '' }) => (visitor === '' ? [] : [short(visitor)]));
   const aboutThemselves = input.filter((text) => /\b(i|my|me|i'm)\b/i.test(text));
   return JSON.stringify({
@@ -52,7 +52,9 @@ export function defaultMemory(messages: readonly LlmMessage[]): string {
   });
 }
 
-/** Notes of a part of a transcript, or a published summary: the first sentences of the input. */
+/**
+ * Returns notes about a part of a transcript, or a published summary; both consist of the first sentences of the input.
+ */
 export function defaultSummary(messages: readonly LlmMessage[]): string {
   const data = JSON.parse(messages.find(({ role }) => role === 'user')?.content ?? '{}') as {
     transcript?: string;
@@ -98,27 +100,30 @@ export interface TranscriptionRequest {
 }
 
 export interface TranscribedSentence {
-  /** Seconds from the start of the file; other values are sent unchanged. */
+  /** Seconds from the start of the file. Values of other types are sent unchanged, to simulate invalid replies. */
   readonly start: unknown;
   readonly end: unknown;
   readonly text: string;
 }
 
 /**
- * The transcription of file number `index`; `json_only`: the model does not support segments and rejects requests for
- * them.
+ * Returns the transcription of file number `index`. `json_only`: the model does not support segments and rejects
+ * requests for them.
  */
 export type TranscribedAnswer = (
   request: TranscriptionRequest,
   index: number,
 ) => readonly TranscribedSentence[] | 'json_only' | Promise<readonly TranscribedSentence[] | 'json_only'>;
 
-/** The default transcription: one sentence in the first second of each file. */
+/** Returns the default transcription: one sentence in the first second of each file. */
 export function defaultTranscription(_request: TranscriptionRequest, index: number): TranscribedSentence[] {
   return [{ start: 0, end: 1, text: ` This is what was said in part ${index + 1}.` }];
 }
 
-/** @throws Error when it is no form with a file and a model */
+/**
+ * Parses the request.
+ * @throws Error when the body is not a form with a file and a model
+ */
 export async function readTranscriptionRequest(contentType: string, body: Buffer): Promise<TranscriptionRequest> {
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData();
   const text = (name: string): string | null => {

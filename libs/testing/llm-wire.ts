@@ -1,32 +1,38 @@
-/** The wire format of the fake language model, and its faults. */
+/** Writes the responses of the fake language model in the real wire format, and simulates faults. */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
 /** Fault of one request. */
 export type LlmFault =
-  /** Responds only after this time; detects a client that disconnects. */
+  /** Responds only after this time, unless the client disconnects first. */
   | { readonly kind: 'slow'; readonly delayMs: number }
   /** Never responds. */
   | { readonly kind: 'silent' }
-  /** Sends headers and half a body, then nothing. */
+  /** Sends headers and half of a body, then nothing more. */
   | { readonly kind: 'stalled' }
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly body?: string }
-  /** Status 200 with this body. */
+  /** Responds with status 200 and this body. */
   | { readonly kind: 'body'; readonly body: string }
-  /** A truncated reply: `finish_reason: "length"`. */
+  /** Responds with a truncated reply: `finish_reason: "length"`. */
   | { readonly kind: 'truncated' }
   | { readonly kind: 'finish'; readonly reason: string }
-  /** Value of `content`, e.g. null or a number. */
+  /** Responds with this value of `content`, e.g. null or a number. */
   | { readonly kind: 'content'; readonly content: unknown }
   /** Closes the connection in the middle of the response. */
   | { readonly kind: 'dropped' }
-  /** `refusal` instead of content. */
+  /** Responds with `refusal` instead of content. */
   | { readonly kind: 'refusal' }
-  /** A valid response without `usage`. */
+  /** Sends a valid response without `usage`. */
   | { readonly kind: 'no_usage' }
-  /** Does not support streaming: requests for it get this status, or a complete response if no status is given. */
+  /**
+   * Simulates a server without streaming: requests for a stream receive this status, or a complete response if no
+   * status is set.
+   */
   | { readonly kind: 'no_streams'; readonly status?: number }
-  /** Server-sent events, whether requested or not; `ending` defines how they end (`dropped` closes the connection). */
+  /**
+   * Sends server-sent events, even if the client did not request them. `ending` defines how the stream ends (`dropped`
+   * closes the connection).
+   */
   | ({
       readonly kind: 'stream';
       readonly ending?: 'whole' | 'length' | 'cut_off' | 'error' | 'garbage' | 'dropped' | 'stalled';
@@ -34,11 +40,11 @@ export type LlmFault =
 
 /** Timing and reasoning of a streamed reply. */
 export interface LlmSpeech {
-  /** Pause between words. */
+  /** Milliseconds between two words. */
   readonly pauseMs?: number;
-  /** Reasoning of the model, sent in a separate field before the reply; empty: none. */
+  /** Reasoning text that is sent in a separate field before the reply; empty: no reasoning. */
   readonly reasoning?: string;
-  /** Awaited before each word if it returns a promise. */
+  /** Called before each word; a returned promise is awaited. */
   readonly before?: (word: string) => Promise<void> | undefined;
 }
 
@@ -55,7 +61,7 @@ export function completion(model: string, content: unknown, finishReason: string
   };
 }
 
-/** Returns true when the fault replaces the response, even if nothing is ever sent. */
+/** Sends the response of a fault. Returns true when the fault replaces the response, also when nothing is sent. */
 export async function sendFault(response: ServerResponse, model: string, fault: LlmFault): Promise<boolean> {
   switch (fault.kind) {
     case 'slow':
@@ -83,7 +89,7 @@ export async function sendFault(response: ServerResponse, model: string, fault: 
       return true;
     case 'status':
       if (fault.retryAfter !== undefined) response.setHeader('Retry-After', String(fault.retryAfter));
-      // By default the client would wait half a second before its one retry.
+      // Without this header, the client would wait half a second before its only retry.
       else response.setHeader('retry-after-ms', '1');
       if (fault.body === undefined) sendError(response, fault.status, 'scripted failure');
       else response.writeHead(fault.status, { 'Content-Type': 'text/html' }).end(fault.body);
@@ -151,7 +157,7 @@ export async function sendStream(
   response.end();
 }
 
-/** Returns false when the client disconnected first. */
+/** Waits `delayMs`. Returns false when the client disconnects first. */
 export function waitOrClose(response: ServerResponse, delayMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const disconnect = (): void => {

@@ -43,28 +43,28 @@ export interface LlmRequest {
 export type LlmAnswer = (messages: readonly LlmMessage[]) => string | Promise<string>;
 
 export interface LlmServer {
-  /** For LLM_BASE_URL. */
+  /** Value for LLM_BASE_URL. */
   readonly baseUrl: string;
-  /** For LLM_API_KEY; requests with other keys get 401. */
+  /** Value for LLM_API_KEY; requests with another key receive 401. */
   readonly apiKey: string;
-  /** Requests so far, oldest first, without those for the memory (they request one JSON object). */
+  /** Chat requests so far, oldest first. Requests for the memory, which request a JSON object, are not included. */
   readonly requests: readonly LlmRequest[];
   readonly memoryRequests: readonly LlmRequest[];
   /** Requests for published summaries of conversations. */
   readonly summaryRequests: readonly LlmRequest[];
-  /** Received audio files. */
+  /** Requests with audio files to transcribe. */
   readonly transcriptionRequests: readonly TranscriptionRequest[];
   /** Number of requests in progress. */
   readonly pending: number;
-  /** Faults for the next requests, one each. */
+  /** Makes the next requests fail, each with one of the faults in order. */
   fail(...faults: LlmFault[]): void;
-  /** Faults for the next requests of the memory. */
+  /** Makes the next requests for the memory fail, each with one of the faults in order. */
   failMemory(...faults: LlmFault[]): void;
   failSummary(...faults: LlmFault[]): void;
   failTranscription(...faults: LlmFault[]): void;
   /** Removes all pending faults. */
   clearFaults(): void;
-  /** Sets the replies from now on; undefined = the default replies. */
+  /** Sets the replies to later requests; undefined restores the default replies. */
   answerWith(answer: LlmAnswer | undefined, speech?: LlmSpeech): void;
   answerMemoryWith(answer: LlmAnswer | undefined): void;
   answerSummaryWith(answer: LlmAnswer | undefined): void;
@@ -182,7 +182,7 @@ export async function startLlm(
   };
 }
 
-/** Requests of one kind: those received, pending faults, and the reply function. */
+/** State of one kind of request: the received requests, the pending faults, and the reply function. */
 interface Line<Request, Answer> {
   readonly requests: Request[];
   readonly faults: LlmFault[];

@@ -81,10 +81,7 @@ function readTag(source: string, at: number, open: string[]): void {
   open.push(tag);
 }
 
-/**
- * The HTML subset of the chat (rules/providers#telegram-html), checked strictly: errors are not repaired as in
- * browsers.
- */
+/** Tags of the HTML subset in chats (rules/providers#telegram-html). Unlike in browsers, errors are not repaired. */
 
 const allowedTags = new Set(['a', 'b', 'i', 's', 'code', 'pre', 'blockquote']);
 const allowedAttributes: Readonly<Record<string, RegExp>> = {
@@ -93,7 +90,8 @@ const allowedAttributes: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * A strict parser: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`.
+ * Returns the first problem of the HTML; undefined when it is valid. Every tag must be known, correctly nested and
+ * closed, attributes must be allowed for the tag, and bare `<`, `>` or `&` are not allowed.
  */
 export function findHtmlProblem(html: string): string | undefined {
   const open: string[] = [];

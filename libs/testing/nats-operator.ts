@@ -7,7 +7,7 @@ import { nkeys } from '@nats-io/transport-node';
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
 export interface IssuedUser {
-  /** Format of `nsc generate creds`. */
+  /** Content of a credentials file, in the format of `nsc generate creds`. */
   readonly creds: string;
   /** The user's nkey. */
   readonly publicKey: string;
@@ -19,10 +19,11 @@ export interface RolePermissions {
 }
 
 export interface NatsOperator {
-  /** Lines for the server's configuration, with these users revoked. */
+  /** Returns lines for the server's configuration, in which these users are revoked. */
   settings(revoked?: readonly string[]): string[];
   /**
-   * Creates a user of the role with the same name, or of another one; without a role the user has all permissions.
+   * Creates a user of the role with the same name as the user, or of `options.role`. If the role does not exist, the
+   * user has all permissions.
    * @param options `expiresAt` as Unix time in seconds; default never
    */
   issue(name: string, options?: { role?: string; expiresAt?: number }): IssuedUser;
@@ -77,7 +78,7 @@ export function createNatsOperator(roles: Readonly<Record<string, RolePermission
   };
 }
 
-/** Seed and public key of a new user, for a server that identifies users by nkeys. */
+/** Returns seed and public key of a new user, for a server that identifies users by nkeys. */
 export function createNkey(): { seed: string; publicKey: string } {
   const user = nkeys.createUser();
   return { seed: text(user.getSeed()), publicKey: user.getPublicKey() };

@@ -7,9 +7,9 @@ import { findFreePort, type ServerProcess, startServerProcess } from '#libs/serv
 import { providePgBouncer } from './system-programs.ts';
 
 export interface PgBouncer {
-  /** The same URL through the pooler. */
+  /** Returns the URL with the address of the pooler. */
   through(url: string): string;
-  /** Stops it, which closes all its connections; `return` starts it again on the same port. */
+  /** Stops the pooler, which closes all its connections. The returned `return` starts it again on the same port. */
   disconnect(): Promise<void>;
   return(): Promise<void>;
   stop(): Promise<void>;
@@ -18,13 +18,13 @@ export interface PgBouncer {
 export interface PgBouncerOptions {
   /** URLs of the roles that may connect, all for one server. */
   readonly urls: readonly string[];
-  /** Connections to the server for each role and database. */
+  /** Maximum connections to the server for each combination of role and database. */
   readonly poolSize: number;
-  /** Further settings, e.g. `ignore_startup_parameters`. */
+  /** Additional settings, e.g. `ignore_startup_parameters`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** It refuses to run as root, and another account has to read its configuration. */
+/** PgBouncer does not run as root, so another account must be able to read its configuration. */
 const readable = { mode: 0o644 };
 const unprivileged = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
 
@@ -46,7 +46,7 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
     pool_mode: 'transaction',
     default_pool_size: String(poolSize),
     max_client_conn: '1000',
-    // The default would delay retries by fifteen seconds.
+    // With the default value, retries would be delayed by fifteen seconds.
     server_login_retry: '1',
     ...settings,
   };
@@ -70,7 +70,7 @@ export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBounce
       command: program,
       args: [config],
       logFile: join(dir, 'pgbouncer.log'),
-      stopSignal: 'SIGTERM', // immediately, even with open connections
+      stopSignal: 'SIGTERM', // stops PgBouncer immediately, even with open connections
       isReady: () => accepts(port),
     });
   };

@@ -1,4 +1,7 @@
-/** Services for tests: one in this process, or all seven, in this process or in a process each. */
+/**
+ * Starts services for tests: a single one in this process, or all seven, either in this process or each in a separate
+ * process.
+ */
 import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -23,7 +26,10 @@ import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-/** Only reached on failure: fourteen processes that start together on a busy machine take minutes. */
+/**
+ * A long limit, which is reached only on failure: on a busy machine, fourteen processes that start together take
+ * minutes.
+ */
 const startTimeoutMs = 240_000;
 
 type Settings = Readonly<Record<string, string>>;
@@ -33,12 +39,12 @@ interface ServiceModule {
   createService(options: { config: unknown } & StartOptions): Promise<Service>;
 }
 
-/** Options of a service besides its settings; not every service supports all of them. */
+/** Options of a service in addition to its settings. Some services support only a part of them. */
 export interface StartOptions {
   /** Default: the environment's logger. */
   readonly logger?: Logger;
   readonly clock?: Clock;
-  /** A monotonic clock in milliseconds, for caches. */
+  /** Returns milliseconds of a monotonic clock, for caches. */
   readonly monotonicMs?: () => number;
   readonly pipeline?: PipelineExtension;
   readonly tuning?: Partial<JobTuning>;
@@ -48,8 +54,8 @@ export interface StartOptions {
 }
 
 /**
- * Starts one service in this process and stops it with the environment.
- * @param overrides settings that differ from the environment's.
+ * Starts one service in this process. It stops together with the environment.
+ * @param overrides settings that replace the environment's
  */
 export async function startService(
   name: string,
@@ -70,8 +76,8 @@ export async function startService(
 }
 
 /**
- * As in production, the service connects with its own accounts (libs/servers/service-accounts.ts), if the run's servers
- * have them.
+ * Returns the settings with the service's own accounts, as in production (libs/servers/service-accounts.ts), if the
+ * servers of the test run have these accounts.
  */
 function withOwnAccounts(name: string, settings: Settings): Settings {
   const { TEST_SERVICE_SECRET: secret = '' } = process.env;
@@ -81,21 +87,27 @@ function withOwnAccounts(name: string, settings: Settings): Settings {
 }
 
 export interface PlatformOptions {
-  /** One process per service, as in production, for all or these services; default false: all in this process. */
+  /**
+   * Whether services run in separate processes, as in production: all of them or the listed ones. Default false: all in
+   * this process.
+   */
   processes?: boolean | readonly string[];
   /**
-   * Processes of each service, default 1; more than one requires `processes`, and adds a load balancer for gateways and
-   * media services.
+   * Number of processes per service; default 1. More than one requires `processes`, and adds a load balancer for
+   * gateways and media services.
    */
   replicas?: number;
-  /** Settings for every service. */
+  /** Settings that replace the environment's, for every service. */
   overrides?: Settings;
   /** Services to run; default all. */
   services?: readonly string[];
   clock?: Clock;
-  /** Folder whose code the processes run at first; `restart` uses this repository unless another folder is given. */
+  /**
+   * Folder whose code the processes run at first. `restart` runs the code of this repository unless another folder is
+   * given.
+   */
   startedFrom?: string;
-  /** URLs of modules that each process loads before its program. */
+  /** URLs of modules that each process loads before the service's program. */
   imports?: readonly string[];
 }
 
@@ -104,16 +116,16 @@ export interface Platform {
   readonly baseUrl: string;
   readonly settings: Settings;
   /**
-   * The processes by service, with `processes`; the name of the second replica ends with `#2`, and so on. `restart`
-   * starts a process again after its end, with changed settings.
+   * The separate processes by service, if `processes` is set. The name of the second replica ends with `#2`, and so on.
+   * `restart` starts an ended process again, with changed settings.
    */
   readonly processes: ReadonlyMap<string, ServiceProcess>;
   restart(name: string, changed?: Settings, codeDir?: string): Promise<void>;
   /** Variables of the admin CLI for this platform. */
   readonly cliSettings: Settings;
-  /** Runs the admin CLI against it (./cli.ts). */
+  /** Runs the admin CLI against this platform (./cli.ts). */
   cli(...args: string[]): Promise<CliOutcome>;
-  /** Stops every service; the environment does so too. */
+  /** Stops every service. Stopping the environment has the same effect. */
   stop(): Promise<void>;
 }
 
@@ -186,7 +198,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     await Promise.all(balancers.splice(0).map((balancer) => balancer.stop()));
   };
   env.onStop(stop);
-  // Waits for all starts before a failure is reported, so that stopping the environment stops all of them.
+  // Waits for all starts before a failure is reported, so that all started services stop together with the environment.
   const starts = await Promise.allSettled(names.map((name) => start(name, {}, options.startedFrom)));
   for (const item of starts) if (item.status === 'rejected') throw item.reason;
   for (const face of replicas === 1 ? [] : faces) {
@@ -214,7 +226,7 @@ const serviceOf = (name: string): string => name.split('#')[0] ?? name;
 const logFileOf = (env: TestEnvironment, name: string): string =>
   join(repoDir, '.data', 'test-logs', env.id, `${name.replace('#', '-')}.log`);
 
-/** Logs of a service in this process have the same format as those of a separate process. */
+/** Creates a log for a service in this process, in the same format as for a separate process. */
 function openLog(env: TestEnvironment, service: string, level = 'error'): Logger {
   const file = logFileOf(env, service);
   mkdirSync(dirname(file), { recursive: true });
@@ -254,12 +266,12 @@ export interface Backend {
 }
 
 export interface Balancer {
-  /** Checks the replicas now, e.g. after one was added. */
+  /** Checks the readiness of the replicas now, e.g. after one was added. */
   poll(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Listens on `port`. `pollEveryMs` is the maximum time until a change of readiness is noticed. */
+/** Starts a load balancer on `port`. `pollEveryMs` is the maximum time until it detects a change of readiness. */
 export async function startBalancer(port: number, backends: readonly Backend[], pollEveryMs = 500): Promise<Balancer> {
   const sockets = new Set<Socket>();
   let ready: readonly Backend[] = [];

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL with a standby, as in production: two real servers with replication, loss of the primary, promotion of the
- * standby, and return of the lost server as the new standby.
+ * PostgreSQL with a standby, as in production: two real servers with replication. Tests can kill the primary, promote
+ * the standby, and let the killed server rejoin as the new standby.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,42 +15,43 @@ export interface PostgresPairOptions {
   /** Separate data folders, if the servers must not share a disk. */
   readonly dataDirs?: readonly [string, string];
   /**
-   * Commits wait until the standby has synced them, also while it is down: commits on one disk only must not be
-   * acknowledged. Can be changed later with `synchronous_standby_names` of the primary.
+   * Whether commits wait until the standby has synced them, even while the standby is down, so that a commit on only
+   * one disk is never acknowledged. Tests can change this later with `synchronous_standby_names` of the primary.
    */
   readonly synchronous: boolean;
-  /** False: writes are not synced, which matters only if the machine crashes. Default true. */
+  /** Whether writes are synced to disk; default true. Unsynced writes are lost only if the machine crashes. */
   readonly synced?: boolean;
-  /** Default `coherence`. */
+  /** Name of the database; default `coherence`. */
   readonly database?: string;
 }
 
 export interface PostgresPair {
-  /** The current primary, or the last one until a promotion. */
+  /** The current primary. After `losePrimary`, the lost server until a promotion. */
   readonly primary: PostgresServer;
-  /** @throws Error when it was promoted and no other has come. */
+  /** The current standby. @throws Error after its promotion, until another server has joined */
   readonly standby: PostgresServer;
   /**
-   * Administrator's URL with both servers, initially the standby first: clients connect to the one that accepts writes.
+   * Administrator's URL with both servers, initially with the standby first. Clients connect to the server that accepts
+   * writes.
    */
   readonly url: string;
-  /** The same through other addresses (`host:port`), such as proxies. */
+  /** Returns the URL with other addresses (`host:port`), such as proxies. */
   urlThrough(hosts: readonly string[]): string;
-  /** `kill -9` of the primary, without notifying anything. */
+  /** Ends the primary with `kill -9`, without notifying other components. */
   losePrimary(): Promise<void>;
   /**
-   * Promotes the standby, without a standby of its own at first. The caller ensures that the old primary does not
-   * accept writes any more.
+   * Promotes the standby; the new primary has no standby until `rejoin`. The caller must ensure that the old primary no
+   * longer accepts writes.
    */
   promote(): Promise<void>;
-  /** Discards the data of the lost server, and makes it a standby of the new primary from a fresh copy. */
+  /** Discards the data of the lost server and starts it as a standby of the new primary, from a new copy. */
   rejoin(): Promise<void>;
   stop(): Promise<void>;
 }
 
 type Name = 'one' | 'two';
 const modulesDir = join(import.meta.dirname, '..', '..', 'node_modules');
-/** WAL that a primary retains for a standby that is being copied. */
+/** Amount of WAL that a primary retains for a standby that is being copied. */
 const retainedLog = '512MB';
 
 /** Starts both servers. */
@@ -93,7 +94,7 @@ export async function startPostgresPair(options: PostgresPairOptions): Promise<P
     return `${url.replace(new URL(url).host, hosts.join(','))}?target_session_attrs=read-write`;
   };
   const stop = async (): Promise<void> => {
-    // Stops the primary first: it waits until the standby has received everything.
+    // Stops the primary first, because it then waits until the standby has received all changes.
     await servers.get(leading)?.stop();
     await servers.get(following())?.stop();
   };
@@ -142,7 +143,7 @@ export async function startPostgresPair(options: PostgresPairOptions): Promise<P
 /** Runs statements in sequence on one server. @returns the rows of the last one */
 export async function runStatements(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined); // its statements report the failure
+  client.on('error', () => undefined); // the running statement reports the failure
   await client.connect();
   try {
     let rows: Record<string, unknown>[] = [];
@@ -163,8 +164,8 @@ async function waitForStandby(primary: PostgresServer, condition: string): Promi
 }
 
 /**
- * A base backup by the low-level API, because the package does not contain `pg_basebackup`. Files may change or
- * disappear during the copy; the WAL corrects them.
+ * Makes a base backup with the low-level API, because the package does not contain `pg_basebackup`. Files may change or
+ * disappear during the copy; PostgreSQL corrects them from the WAL.
  */
 export async function copyRunning(primary: PostgresServer, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: primary.url });

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A response without faults. */
+/** A response to a request that has no fault. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -17,20 +17,20 @@ export interface PlayedRecording {
   /** ISO 8601; null before the recording starts. */
   readonly startedAt: string | null;
   readonly stoppedAt: string | null;
-  /** Size in the API; default the real size. */
+  /** Size that the API reports; default the real size. */
   readonly fileSize?: number | null;
   readonly content?: PlayedContent;
-  /** Default: a signed URL of this server. */
+  /** URL that the API returns; default a signed URL of this server. */
   readonly downloadUrl?: string;
-  /** False: a server that ignores `Range`. */
+  /** Whether the server supports `Range`; if false, it sends the whole file. */
   readonly hasRanges?: boolean;
 }
 
 export interface PlayedContent {
   readonly sizeBytes: number;
-  /** Entity tag of the bytes, quotes included. */
+  /** Entity tag of the bytes, including the quotes. */
   readonly etag: string;
-  /** The bytes from an offset to the end, generated while they are sent. */
+  /** Yields the bytes from an offset to the end. They are generated while they are sent. */
   read(offset: number): Iterable<Uint8Array>;
 }
 
@@ -64,7 +64,10 @@ export function toRecording(recording: PlayedRecording, sign: Sign): unknown {
   };
 }
 
-/** A download like from an object store: `Range` is applied only if `If-Range` matches the ETag. */
+/**
+ * Returns the response to a download, as an object store sends it: `Range` is applied only if `If-Range` matches the
+ * ETag.
+ */
 export function answerRecording({ content, hasRanges }: PlayedRecording, headers: IncomingHttpHeaders): Answer {
   if (content === undefined) return { status: 404, contentType: 'application/xml', parts: [] };
   const { sizeBytes, etag } = content;
@@ -94,7 +97,7 @@ export function answerRecording({ content, hasRanges }: PlayedRecording, headers
   return { status: 206, contentType: 'video/mp4', headers: { ...usual, ...part }, parts: content.read(offset) };
 }
 
-/** Sends existing bytes in chunks like a server. */
+/** Creates content from existing bytes. It is sent in chunks, as by a server. */
 export function playBytes(bytes: Uint8Array, etag: string): PlayedContent {
   return {
     sizeBytes: bytes.byteLength,
@@ -109,12 +112,12 @@ export function playBytes(bytes: Uint8Array, etag: string): PlayedContent {
 const chunkBytes = 65_536;
 
 export interface WebhookSender {
-  /** The path of the key's document. */
+  /** Path at which the server returns the key. */
   readonly keyPath: string;
   keyDocument(): unknown;
   /** Public key in PEM. */
   readonly publicKey: string;
-  /** Signature headers for exactly this body. */
+  /** Returns signature headers for exactly this body. */
   headers(body: string, deliveryId?: string): Record<string, string>;
 }
 

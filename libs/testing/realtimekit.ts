@@ -35,11 +35,11 @@ export interface PlayedSession {
   readonly meetingId: string;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** Null while it is live. */
+  /** Null while the session has not ended. */
   readonly endedAt: string | null;
 }
 
-/** Where a fault happens. */
+/** Operation in which a fault occurs. */
 export type FaultPoint = 'sessions' | 'transcript' | 'download' | 'recordings' | 'recording-download';
 
 export type Fault =
@@ -65,19 +65,19 @@ export interface SeenRequest {
 }
 
 export interface RealtimeKitServer {
-  /** For REALTIMEKIT_BASE_URL. */
+  /** Value for REALTIMEKIT_BASE_URL. */
   readonly baseUrl: string;
-  /** For REALTIMEKIT_API_TOKEN. */
+  /** Value for REALTIMEKIT_API_TOKEN. */
   readonly apiToken: string;
   readonly requests: readonly SeenRequest[];
   addSession(session: PlayedSession): void;
-  /** Sets or removes the transcript of a session; without one the API returns 404. */
+  /** Sets or removes the transcript of a session. Without a transcript, the API returns 404. */
   setArtifact(sessionId: string, artifact: PlayedArtifact | undefined): void;
   /** Adds a recording, or replaces the one with the same id. */
   setRecording(recording: PlayedRecording): void;
-  /** Signs webhooks; its key is served at `keyUrl`. */
+  /** Signs webhooks. The server returns the public key at `keyUrl`. */
   readonly webhooks: WebhookSender & { readonly keyUrl: string };
-  /** Applies a fault this many times (default: until `clearFaults`). */
+  /** Makes the operation fail this many times; by default until `clearFaults`. */
   addFault(point: FaultPoint, fault: Fault, times?: number): void;
   clearFaults(): void;
   stop(): Promise<void>;
@@ -242,7 +242,7 @@ async function play(response: ServerResponse, answer: Answer, fault: Fault | und
   await send(response, answer, fault.afterBytes, fault.kind === 'cut');
 }
 
-/** Sends with back-pressure; after `cutAfter` bytes the connection is closed, or nothing more is sent. */
+/** Sends a response with back-pressure. After `cutAfter` bytes, it closes the connection or sends nothing more. */
 async function send(
   response: ServerResponse,
   answer: Answer,
@@ -304,7 +304,8 @@ function toSession(session: PlayedSession): unknown {
 }
 
 /**
- * Text of a JSON artifact with `count` rows, generated while it is read; `makeRow` is called once per row and reading.
+ * Yields the text of a JSON transcript with `count` rows, generated while it is read. `makeRow` is called once per row
+ * each time the text is read.
  */
 export function* streamArtifact(count: number, makeRow: (index: number) => ArtifactRow): Generator<string> {
   let part = '[';

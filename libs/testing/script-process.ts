@@ -1,4 +1,4 @@
-/** A test script in a separate process, which can be killed, stopped and continued. */
+/** Runs a test script in a separate process, which the test can kill, stop and continue. */
 import { fork } from 'node:child_process';
 import { waitFor } from './wait-for.ts';
 
@@ -14,7 +14,7 @@ export interface ScriptProcess {
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
-/** Starts `file` (TypeScript) with these variables. Its output is written to this process's standard error. */
+/** Starts `file` (TypeScript) with these variables. Its output is written to the standard error of this process. */
 export function startScriptProcess(file: string, env: Readonly<Record<string, string>>): ScriptProcess {
   const child = fork(file, [], {
     env: { ...process.env, ...env, NODE_OPTIONS: '' },

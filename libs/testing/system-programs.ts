@@ -1,6 +1,6 @@
 /**
- * System programs that some tests need. A full `npm test` installs them early (tools/test/main.ts); a run of single
- * files does it here, hence the long timeout for `beforeAll`.
+ * Provides system programs that some tests need. A full `npm test` installs them before the tests (tools/test/main.ts);
+ * a run of single files installs them here, which is why `beforeAll` needs a long timeout.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -20,30 +20,30 @@ export const provideTimeoutMs = 600_000;
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Paths of ffmpeg and ffprobe. @throws Error that lists the alternatives. */
+/** Returns the paths of ffmpeg and ffprobe. @throws Error that lists the alternatives */
 export async function provideFfmpeg(): Promise<{ ffmpeg: string; ffprobe: string }> {
   const [ffmpeg = '', ffprobe = ''] = await provideDebianProgram(ffmpegProgram, progress);
   return { ffmpeg, ffprobe };
 }
 
-/** Path of a Chromium for headless use. @throws Error that lists the alternatives. */
+/** Returns the path of a Chromium for headless use. @throws Error that lists the alternatives */
 export async function provideChromium(): Promise<string> {
   const [chromium = ''] = await provideDebianProgram(chromiumProgram, progress);
   return chromium;
 }
 
-/** Path of a Python 3. @throws Error that lists the alternatives. */
+/** Returns the path of Python 3. @throws Error that lists the alternatives */
 export async function providePython(): Promise<string> {
   const [python = ''] = await provideDebianProgram(pythonProgram, progress);
   return python;
 }
 
-/** The Go of this machine, or the pinned one. @throws Error with the reason when neither is available. */
+/** Returns the installed Go, or the pinned one. @throws Error with the reason when neither is available */
 export async function provideGoProgram(): Promise<Go> {
   return provideGo(progress);
 }
 
-/** Path of PgBouncer. @throws Error that lists the alternatives. */
+/** Returns the path of PgBouncer. @throws Error that lists the alternatives */
 export async function providePgBouncer(): Promise<string> {
   const [pgBouncer = ''] = await provideDebianProgram(pgBouncerProgram, progress);
   return pgBouncer;
@@ -56,7 +56,10 @@ export interface Certificate {
 }
 
 export interface Authority extends Certificate {
-  /** @param names of a server, e.g. `DNS:localhost`; omitted for a client, which is identified by its common name */
+  /**
+   * Issues a certificate.
+   * @param names names of a server, e.g. `DNS:localhost`; omitted for a client, which is identified by its common name
+   */
   issue(commonName: string, names?: readonly string[]): Certificate;
 }
 

@@ -6,21 +6,21 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
 export interface TcpProxy {
-  /** The target's URL with the proxy's address. */
+  /** The target's URL, with the proxy's address instead of the target's. */
   readonly url: string;
   /** Closes every connection and rejects new ones until `restore`. */
   cut(): void;
-  /** Accepts connections but forwards nothing, on old and new ones, until `restore`. */
+  /** Until `restore`, accepts new connections but forwards no data on any connection. */
   hang(): void;
   restore(): void;
-  /** Delays all data from the target by this time; 0 = no delay. */
+  /** Delays all data from the target by this time; 0: no delay. */
   delay(ms: number): void;
   /**
-   * Withholds data from the target until it sends these words, then closes that connection without forwarding them,
-   * resumes normal operation and resolves.
+   * Withholds data from the target until it contains these words. Then closes that connection without forwarding the
+   * data, resumes normal operation and resolves.
    */
   loseAnswer(words: string): Promise<void>;
-  /** Closes the current connections; new ones work. */
+  /** Closes the current connections; new connections are accepted. */
   breakConnections(): void;
   /** Bytes received from the target so far. */
   readonly receivedBytes: number;
@@ -29,7 +29,7 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-/** Listens on a free port of the loopback interface and forwards to host and port of `targetUrl`. */
+/** Starts a proxy on a free port of the loopback interface. It forwards to host and port of `targetUrl`. */
 export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const sockets = new Set<Socket>();

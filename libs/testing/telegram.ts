@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { HtmlRejectedError, readTelegramHtml } from './message-html.ts';
 
-/** Outcome of one `sendMessage`. */
+/** Fault of one `sendMessage` request. */
 export type BotApiFault =
   | {
       readonly kind: 'error';
@@ -16,9 +16,9 @@ export type BotApiFault =
       readonly description: string;
       readonly parameters?: Record<string, unknown>;
     }
-  /** 429; messages of this chat are rejected until the time is over. */
+  /** Responds with 429. Further messages of this chat are rejected until the time is over. */
   | { readonly kind: 'wait'; readonly seconds: number }
-  /** Status 5xx with an HTML page; `delivered` states whether the message was accepted anyway. */
+  /** Responds with a 5xx status and an HTML page. `delivered`: whether the message is accepted nevertheless. */
   | { readonly kind: 'broken'; readonly status: number; readonly delivered: boolean }
   /** Closes the connection without a response. */
   | { readonly kind: 'dropped'; readonly delivered: boolean }
@@ -37,9 +37,9 @@ export interface BotApiCall {
 export interface VisibleMessage {
   readonly chatId: number | string;
   readonly messageId: number;
-  /** Visible text. */
+  /** Text that the reader sees, without markup. */
   readonly text: string;
-  /** Source as sent. */
+  /** Text as it was sent, with markup. */
   readonly source: string;
   readonly html: boolean;
   readonly topicId: number | undefined;
@@ -47,27 +47,27 @@ export interface VisibleMessage {
 }
 
 export interface TelegramServer {
-  /** For TELEGRAM_API_ROOT. */
+  /** Value for TELEGRAM_API_ROOT. */
   readonly apiRoot: string;
-  /** Every call, including rejected ones, oldest first. */
+  /** All calls, including rejected ones, oldest first. */
   readonly calls: readonly BotApiCall[];
-  /** Messages in the chats, oldest first. */
+  /** Delivered messages of all chats, oldest first. */
   readonly visible: readonly VisibleMessage[];
-  /** Number of messages sent before the time of a 429 was over. */
+  /** Number of messages that were sent before the wait time of a 429 was over. */
   readonly impatient: number;
-  /** Visible texts of one chat. */
+  /** Returns the visible texts of one chat. */
   textsOf(chatId: number | string): string[];
   callsOf(method: string): BotApiCall[];
-  /** Faults for the next messages to this chat, one each. */
+  /** Makes the next messages to this chat fail, each with one of the faults in order. */
   fail(chatId: number | string, ...faults: BotApiFault[]): void;
-  /** The bot may not write to the chat until it is unblocked. */
+  /** Rejects messages of the bot to this chat until it is unblocked. */
   block(chatId: number): void;
   unblock(chatId: number): void;
   /** Turns the group into a supergroup: messages to `from` are rejected with the new id. */
   migrate(from: number, to: number): void;
   /** Sets whether the HTML of every message is rejected. */
   refuseHtml(refuse: boolean): void;
-  /** Delays every message by this time. */
+  /** Delays the response to every message by this time. */
   delay(ms: number): void;
   stop(): Promise<void>;
 }

@@ -27,15 +27,15 @@ export interface CollectedRequest {
 }
 
 export interface TraceCollector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** Value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string;
-  /** Spans so far, in order of arrival. */
+  /** Spans received so far, oldest first. */
   readonly spans: readonly CollectedSpan[];
   /** Bodies as received. */
   readonly bodies: readonly string[];
   /** Values of the header `x-tenant`. */
   readonly tenants: ReadonlySet<string>;
-  /** Received requests; bodies that are not JSON are accepted but not parsed. */
+  /** Received requests. A body that is not JSON is accepted but not parsed. */
   readonly requests: readonly CollectedRequest[];
   stop(): Promise<void>;
 }

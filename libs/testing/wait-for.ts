@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const defaultTimeoutMs = 60_000;
 
 /**
- * Calls `attempt` until it returns something other than `undefined`, `null` or `false` without throwing.
- * @returns that value.
- * @throws Error after `timeoutMs` (default 60 000) with the last attempt's error or result.
+ * Calls `attempt` repeatedly until it returns something other than `undefined`, `null` or `false` without throwing.
+ * @returns the returned value
+ * @throws Error after `timeoutMs` (default 60 000) with the last attempt's error or result
  */
 export async function waitFor<T>(
   attempt: () => T | Promise<T>,
@@ -33,19 +33,22 @@ export async function waitFor<T>(
 }
 
 interface LockWait {
-  /** Application name of the connection: the service, or a name set by the test. */
+  /** Application name of the connection: the name of the service, or a name that the test set. */
   readonly application: string;
   readonly statement: string;
 }
 type Sql = <Row>(text: string) => Promise<Row[]>;
 
-/** Connections that wait for a lock in this database now. */
+/** Returns the connections that currently wait for a lock in this database. */
 export const listLockWaits = (sql: Sql): Promise<LockWait[]> =>
   sql<LockWait>(
     `select application_name as application, query as statement from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
 
-/** Resolves when a connection of this database, optionally only of `application`, waits for a lock. */
+/**
+ * Resolves when a connection of this database waits for a lock; `application` limits this to connections with this
+ * name.
+ */
 export async function waitForLockWait(sql: Sql, application?: string): Promise<void> {
   await waitFor(
     async () =>

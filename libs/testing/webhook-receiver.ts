@@ -13,7 +13,7 @@ export interface ReceivedWebhook {
   readonly path: string;
   readonly id: string;
   readonly headers: IncomingHttpHeaders;
-  /** Body as received, byte for byte. */
+  /** The received body, unchanged. */
   readonly body: string;
   readonly atMs: number;
   readonly answer: ReceiverAnswer;
@@ -22,15 +22,21 @@ export interface ReceivedWebhook {
 export interface WebhookReceiver {
   readonly port: number;
   readonly received: readonly ReceivedWebhook[];
-  /** Maximum number of concurrent requests to a path. */
+  /** Returns the maximum number of concurrent requests to a path so far. */
   maxOpen(path: string): number;
   url(path: string): string;
-  /** Sets the response of the path; default 204. `answer` receives the request's index among those of its path. */
+  /**
+   * Sets the response for the path; default 204. A function receives the index of the request among the requests to
+   * this path.
+   */
   answer(path: string, answer: ReceiverAnswer | ((place: number) => ReceiverAnswer | Promise<ReceiverAnswer>)): void;
   stop(): Promise<void>;
 }
 
-/** @param requestedPort 0 = any free one */
+/**
+ * Starts the receiver.
+ * @param requestedPort 0: any free port
+ */
 export async function startWebhookReceiver(requestedPort = 0): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const answers = new Map<string, (place: number) => ReceiverAnswer | Promise<ReceiverAnswer>>();

@@ -1,6 +1,6 @@
 /**
- * Captions of the fake video host: insert, update, list and delete in YouTube's wire format. One track for each
- * language and name.
+ * Captions of the fake video host: insert, update, list and delete in YouTube's wire format. Each language and name has
+ * one track.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -21,7 +21,7 @@ export type CaptionsLocation = 'captions insert' | 'captions update' | 'captions
 
 interface Answer {
   readonly status: number;
-  /** Reason of an error. */
+  /** Reason that an error response contains. */
   readonly reason?: string;
   readonly body?: unknown;
 }
@@ -91,7 +91,7 @@ function toResource({ id: videoId }: Captioned, { id, language, name, isDraft }:
   };
 }
 
-/** RFC 2387: two parts, JSON and the file. @throws Error for anything else */
+/** Parses an RFC 2387 body with two parts: JSON and the file. @throws Error for any other body */
 function readRelated(contentType: string, bytes: Buffer): { facts: Record<string, unknown>; file: string } {
   const boundary = /^multipart\/related; boundary=([\w-]+)$/.exec(contentType)?.[1];
   const parts = bytes.toString('utf8').split(`--${boundary}`);

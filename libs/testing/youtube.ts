@@ -28,11 +28,11 @@ export type YoutubeFault =
   | { readonly kind: 'silent' }
   /** Stores only this many bytes of the chunk. */
   | { readonly kind: 'keeps'; readonly bytes: number }
-  /** The access token has expired. */
+  /** Rejects the access token as expired. */
   | { readonly kind: 'token_expired' }
   /** Redirects the caller to this URL. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** Reports this URL as the upload's location. */
+  /** Returns this URL as the location of the upload. */
   | { readonly kind: 'upload_at'; readonly location: string };
 
 export interface PlayedVideo {
@@ -45,17 +45,17 @@ export interface PlayedVideo {
 }
 
 export interface YoutubeServer {
-  /** For YOUTUBE_API_URL. */
+  /** Value for YOUTUBE_API_URL. */
   readonly baseUrl: string;
-  /** For YOUTUBE_TOKEN_URL. */
+  /** Value for YOUTUBE_TOKEN_URL. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly refreshToken: string;
   readonly videos: readonly PlayedVideo[];
-  /** Requests so far, with `Content-Range` where present. */
+  /** Requests so far, each with its `Content-Range`; null without this header. */
   readonly seen: readonly { readonly location: YoutubeFaultPoint; readonly range: string | null }[];
-  /** Faults for the next requests of this kind, one each. */
+  /** Makes the next requests at this location fail, each with one of the faults in order. */
   fail(location: YoutubeFaultPoint, ...faults: YoutubeFault[]): void;
   /** Discards all unfinished uploads. */
   forgetSessions(): void;

@@ -1,13 +1,13 @@
 import { domainToASCII } from 'node:url';
 
 /**
- * Text from outside in names, titles and slugs (D74): one line, without control characters (Cc: C0, delete, C1) and
- * without invisible formatting characters (Cf), such as bidirectional controls. The joiners U+200C and U+200D are
- * allowed inside a word, since some languages and emoji need them. Client requests with other such characters are
- * rejected; in webhooks they are removed.
+ * Rules for untrusted text in names, titles and slugs (D74): one line, without control characters (Cc: C0, delete, C1)
+ * and without invisible formatting characters (Cf), such as bidirectional controls. The joiners U+200C and U+200D are
+ * allowed inside a word, since some languages and emoji need them. Requests of clients with invalid characters are
+ * rejected; in webhooks the characters are removed.
  */
 const anyControl = /\p{Cc}/u;
-/** Multiline text keeps tabs and line breaks. */
+/** Matches control characters except tabs and line breaks, which are allowed in multiline text. */
 const everyControlWithinLines = /[^\P{Cc}\t\n\r]/gu;
 const everyLineBreak = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const everyUnfit = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv;
@@ -15,7 +15,7 @@ const everyLooseJoiner = /(?<![\p{L}\p{M}\p{N}\p{S}])[\u200c\u200d]|[\u200c\u200
 const plain = /^[ -~]*$/;
 const anyUnfit = new RegExp(everyUnfit.source, 'v');
 const anyLooseJoiner = new RegExp(everyLooseJoiner.source, 'u');
-/** Also ignores default-ignorable fillers and marks, and the blank Braille symbol. */
+/** Matches a visible character. Default-ignorable fillers and marks, and the blank Braille symbol, are not visible. */
 const anyVisible = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
@@ -25,12 +25,12 @@ const anyVisible = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point
 export const linePattern = String.raw`^[^\u0000-\u001f\u007f-\u009f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]*$`;
 export const lineFormat = 'line';
 
-/** Whether a text is valid as a name, title or slug. */
+/** Returns whether a text is valid as a name, title or slug. */
 export const isSingleLine = (text: string): boolean =>
   plain.test(text) || !(anyUnfit.test(text) || anyLooseJoiner.test(text));
 
 /**
- * Whether a text has no visible character: it is empty, or consists of white space and invisible characters
+ * Returns whether a text has no visible character: it is empty, or consists of white space and invisible characters
  * (rules/http#strings).
  */
 export const isBlank = (text: string): boolean => !anyVisible.test(text);
@@ -43,17 +43,20 @@ export const hasControlCharacters = (text: string): boolean => anyControl.test(t
  */
 export const toSingleLine = (text: string): string => removeControlCharacters(text.replace(everyLineBreak, ' '));
 
-/** As `toSingleLine` for text without spaces, such as an address: line breaks and tabs are removed too. */
+/** Like `toSingleLine`, for text without spaces, such as an address: line breaks and tabs are also removed. */
 export const removeControlCharacters = (text: string): string =>
   text.replace(everyUnfit, '').replace(everyLooseJoiner, '').toWellFormed();
 
-/** As `toSingleLine` for multiline text, which keeps its tabs and line breaks. */
+/** Like `toSingleLine`, for multiline text: tabs and line breaks are not changed. */
 export const toMultiline = (text: string): string => text.replace(everyControlWithinLines, '').toWellFormed();
 
 /** Created on the first truncation. */
 const segmenters: Intl.Segmenter[] = [];
 
-/** Truncates a text to at most `maxLength` UTF-16 units without splitting a grapheme, unless a single one is longer. */
+/**
+ * Truncates a text to at most `maxLength` UTF-16 units. Does not split a grapheme, unless a single grapheme is longer
+ * than the limit.
+ */
 export function truncateText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const graphemes = (segmenters[0] ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' }));
@@ -66,13 +69,13 @@ export function truncateText(text: string, maxLength: number): string {
 
 const longestGrapheme = 200;
 
-/** Digits used to compare phone numbers (D83, D87). */
+/** Converts phone numbers to the digits by which they are compared (D83, D87). */
 
 const maxLength = 50;
 
 /**
- * Digits without `(0)` and the zeros of an international prefix; '' when there is no digit. `directory.phone_digits` is
- * the PostgreSQL equivalent.
+ * Returns the digits without `(0)` and without the zeros of an international prefix; '' when the text contains no
+ * digit. `directory.phone_digits` is the PostgreSQL equivalent.
  */
 export function phoneDigits(phone: string): string {
   return phone
@@ -83,16 +86,16 @@ export function phoneDigits(phone: string): string {
 }
 
 /**
- * Accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic; marks that other scripts need to
- * be readable are kept.
+ * Matches accents of Latin, Greek and Cyrillic, and points and vowel signs of Hebrew and Arabic. Marks that other
+ * scripts need to be readable do not match.
  */
 const accents =
   '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u0610-\\u061a\\u064b-\\u065f\\u0670';
-/** Invisible characters inside words, as the content of a character class; folding removes them. */
+/** Invisible characters inside words, as the content of a character class. Folding removes these characters. */
 export const invisibleCharacters = '\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff';
-/** Spaces of any width; a line break ends a value. */
+/** Spaces of any width. Line breaks are not included, since they end a value. */
 const spaces = ' \\t\\u000b\\u000c\\r\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
-/** Letters without a Unicode decomposition, mapped as `unaccent` does. */
+/** Letters without a Unicode decomposition, mapped as PostgreSQL's `unaccent` maps them. */
 const letters = {
   ß: 'ss',
   æ: 'ae',
@@ -123,11 +126,11 @@ const replaced = new RegExp(`[${[...replacements.keys()].join('')}]`, 'gu');
 const spaceRun = new RegExp(`[${spaces}]+`, 'g');
 const isPlain = /^[a-z0-9]*$/;
 
-/** Normalises a text for searching. */
+/** Returns the text normalised for searching. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   if (isPlain.test(lower)) return lower;
-  // NFKD would turn these two into other characters.
+  // Replaced before NFKD, which would turn these two characters into others.
   const decomposed = text.replaceAll('´', "'").replaceAll('″', '"').normalize('NFKD');
   return decomposed
     .replace(dropped, '')
@@ -139,12 +142,12 @@ export function fold(text: string): string {
 const everyInvisible = new RegExp(`[${invisibleCharacters}]`, 'g');
 const visible = (text: string): string => text.normalize('NFC').replace(everyInvisible, '').trim();
 
-/** Separators of domain labels. */
+/** Separators of the labels in a domain. */
 const dots = '.。．｡';
 
 /**
- * Normalises an email address for comparison: NFC, lower case, without `mailto:` and percent-encoding, zero-width
- * characters and a trailing dot, domain in ASCII. `directory.email_key` is the PostgreSQL equivalent.
+ * Returns an email address normalised for comparison: NFC, in lower case, with the domain in ASCII, without `mailto:`,
+ * percent-encoding, zero-width characters and a trailing dot. `directory.email_key` is the PostgreSQL equivalent.
  */
 export function emailKey(email: string): string {
   const written = visible(email);

@@ -19,30 +19,33 @@ const isUnfit = (code: number): boolean =>
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(String.fromCodePoint(code)) && !joiners.includes(code);
 
 describe('names, titles and slugs (D74)', () => {
-  it('have no control and no formatting characters', () => {
+  it('rejects names, titles and slugs with control and formatting characters', () => {
     const wrong = codes.filter((code) => isSingleLine(`a${String.fromCodePoint(code)}b`) === isUnfit(code));
     expect(wrong).toEqual([]);
     expect(codes.filter((code) => hasControlCharacters(String.fromCodePoint(code)) !== isControl(code))).toEqual([]);
   });
 
-  it.each(['', 'u'])('match the pattern of the documents in the basic plane, read with flags "%s"', (flags) => {
-    const pattern = new RegExp(linePattern, flags);
-    expect(
-      codes.filter((code) => code <= 0xffff && pattern.test(`a${String.fromCodePoint(code)}b`) === isUnfit(code)),
-    ).toEqual([]);
-  });
+  it.each(['', 'u'])(
+    'accepts and rejects the same characters as the documented pattern in the basic plane, with flags "%s"',
+    (flags) => {
+      const pattern = new RegExp(linePattern, flags);
+      expect(
+        codes.filter((code) => code <= 0xffff && pattern.test(`a${String.fromCodePoint(code)}b`) === isUnfit(code)),
+      ).toEqual([]);
+    },
+  );
 
   it.each([
     '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
     '\u0915\u094d\u200d\u0937',
     '\u{1f469}\u{1f3fd}\u200d\u{1f4bb} Ada',
     '\u{1f3f3}\ufe0f\u200d\u{1f308}',
-  ])('may have joiners inside a word: %s', (name) =>
+  ])('accepts joiners inside a word: %s', (name) =>
     expect([isSingleLine(name), toSingleLine(name), removeControlCharacters(name)]).toEqual([true, name, name]),
   );
 
   it.each(['Ada\u200d', '\u200cAda', 'Ada \u200d Lovelace', 'A\u200d\u200dda', '\u200d', 'Ada\u200d\u202eb'])(
-    'have no joiners outside a word: %j',
+    'rejects joiners outside a word: %j',
     (name) => {
       expect(isSingleLine(name)).toBe(false);
       expect(isSingleLine(toSingleLine(name))).toBe(true);
@@ -57,15 +60,15 @@ describe('names, titles and slugs (D74)', () => {
     ['A\u200bd\u00ada\ufeff\u{e0041}', 'Ada'],
     ['\u0000A\u0007da\u009f \u{1f600}\u007f', 'Ada \u{1f600}'],
     ['A\ud800da', 'A\ufffdda'],
-  ])('from a webhook are repaired: %j', (given, kept) => expect(toSingleLine(given)).toBe(kept));
+  ])('repairs names of a webhook: %j', (given, kept) => expect(toSingleLine(given)).toBe(kept));
 
-  it('lose line breaks where spaces are not allowed', () => {
+  it('replaces line breaks in names where only spaces are allowed', () => {
     expect(removeControlCharacters(' ada\n@example\t.org\u200b')).toBe(' ada@example.org');
   });
 });
 
 describe('texts', () => {
-  it('of several lines preserve tabs, line breaks and directions', () => {
+  it('preserves tabs, line breaks and text directions in multi-line texts', () => {
     expect(toMultiline('one\u0000\r\n\ttwo\u0007\u009b3 \u202aL')).toBe('one\r\n\ttwo3 \u202aL');
   });
 
@@ -79,7 +82,7 @@ describe('texts', () => {
     '\ufe0f\u{e0100}',
     '\u202e\u0000',
     '\u034f',
-  ])('without visible characters are blank: %j (rules/http#strings)', (text) =>
+  ])('treats a text without visible characters as blank: %j (rules/http#strings)', (text) =>
     expect([isBlank(text), isBlank(`${text}.`)]).toEqual([true, false]),
   );
 });
@@ -94,5 +97,7 @@ describe('a truncated text', () => {
     ['😀😀', 3, '😀'],
     ['😀', 1, ''],
     [`x${'\u0301'.repeat(500)}`, 300, `x${'\u0301'.repeat(299)}`],
-  ])('contains whole graphemes: %j in %i', (text, length, kept) => expect(truncateText(text, length)).toBe(kept));
+  ])('truncates only between graphemes: %j to %i', (text, length, kept) =>
+    expect(truncateText(text, length)).toBe(kept),
+  );
 });

@@ -1,9 +1,9 @@
 /**
- * Removes a model's thoughts from its reply (D84; rules/providers#language-models). Most servers return thoughts in a
- * separate field; others leave them in the text between markers, often without the opening marker, which is part of the
- * prompt template. Thoughts can quote confidential parts of the prompt. The reply is the text after the last closing
- * marker. Markers inside code are code. Code is read line by line, so that a stray backtick affects its own line only;
- * a fence without an end is not code.
+ * Removes a model's thoughts from its reply (D84; rules/providers#language-models), since thoughts can quote
+ * confidential parts of the prompt. Most servers return thoughts in a separate field. Others include them in the text
+ * between markers, often without the opening marker, which is part of the prompt template. The reply is the text after
+ * the last closing marker. Markers inside code are ignored. Inline code is read line by line, so that a stray backtick
+ * affects only one line; a fence without an end is not code.
  */
 import { type Marker, markerStarts, mayBecomeStripped, readMarker, startsInChannel } from './markers.ts';
 
@@ -12,9 +12,9 @@ interface Code {
   readonly isFence: boolean;
   readonly sign: string;
   readonly length: number;
-  /** Text from its start. */
+  /** Text of the code from its opening characters. */
   text: string;
-  /** Offset of the first marker, which counts only if this turns out not to be code. */
+  /** Offset of the first marker in the code. The marker is used only if the text turns out not to be code. */
   markerAt: number | undefined;
 }
 
@@ -26,30 +26,31 @@ const fenceRun = /`{3,}|~{3,}/y;
 const maxInfo = 200;
 const strippedRole = 'assistant';
 const longestStripped = 20;
-/** Limits how much text is copied when a piece is read again. */
+/** Limits the text that is copied when a part of the input is read again. */
 const maxPiece = 4_096;
-/** Start of a reply, enough to recognise JSON. */
+/** Length of the start of a reply that is enough to recognise JSON. */
 const headLength = 64;
 
 /** Accepts a reply in chunks of any size. */
 export class ThoughtFilter {
   #raw = '';
   #answer = '';
-  /** Undecided text, and the read position in it. */
+  /** Text that is not decided yet; `#at` is the read position in it. */
   #tail = '';
   #at = 0;
   #code: Code | undefined;
   #isThinking = false;
-  /** Undecided how the reply starts. */
+  /** It is not decided yet whether the reply starts with thoughts. */
   #isAtStart = true;
   #isLineStart = true;
   #allowsFences = true;
-  /** The reply started like a channel of thoughts or like a sentence. */
+  /** The start of the reply may be a channel of thoughts or a normal sentence. */
   #isUnsure = false;
-  /** Remaining runs of backticks in a line that is read again, by length. */
+  /** Number of remaining runs of backticks by length, in a line that is read again. */
   #remainingRuns: Map<number, number> | undefined;
   /**
-   * Position after the first closing marker in code within a thought. If no other marker follows, that was not code.
+   * Position after the first closing marker in code within a thought. If no other closing marker follows, the text was
+   * not code.
    */
   #afterCodeAt: number | undefined;
   #afterFirstAt: number | undefined;
@@ -71,12 +72,12 @@ export class ThoughtFilter {
     }
   }
 
-  /** Everything received, including thoughts. */
+  /** Returns all received text, including thoughts. */
   get raw(): string {
     return this.#raw;
   }
 
-  /** The reply so far; restarts after each closing marker. Empty for JSON until its end. */
+  /** Returns the reply so far. It restarts after each closing marker; for JSON it is empty until the end. */
   get text(): string {
     if (this.#mayBeJson) return '';
     if (this.#isThinking || this.#isAtStart) return this.#answer;
@@ -85,22 +86,22 @@ export class ThoughtFilter {
     return this.#answer + (markerAt === undefined ? text + tail : text.slice(0, markerAt));
   }
 
-  /** Whether thoughts precede the reply. */
+  /** Returns whether thoughts precede the reply. */
   get hasThoughts(): boolean {
     return this.#afterFirstAt !== undefined;
   }
 
-  /** Text after the first closing marker. */
+  /** Returns the text after the first closing marker. */
   get afterFirst(): string {
     return this.#afterFirstAt === undefined ? '' : this.#raw.slice(this.#afterFirstAt);
   }
 
-  /** Whether thoughts ended that no marker had opened. */
+  /** Returns whether a closing marker ended thoughts that had no opening marker. */
   get isUnopened(): boolean {
     return this.#isUnopened;
   }
 
-  /** The complete reply. Unterminated thoughts are not part of it. */
+  /** Returns the complete reply. Thoughts without a closing marker are not part of it. */
   finish(): string {
     this.#read(true);
     for (let { code } = { code: this.#code }; code !== undefined; code = this.#code) {
@@ -126,7 +127,9 @@ export class ThoughtFilter {
     this.#tail = this.#tail.slice(this.#at);
   }
 
-  /** False when more text is required, as for the other readers. */
+  /**
+   * Decides whether the reply starts with thoughts. Like the other readers, returns false when more text is required.
+   */
   #readStart(isEnd: boolean): boolean {
     this.#tail = this.#tail.trimStart();
     if (this.#tail === '') return false;
@@ -138,7 +141,7 @@ export class ThoughtFilter {
     return true;
   }
 
-  /** A fence begins or ends. */
+  /** Reads the start of a line, where a fence may begin or end. */
   #readLineStart(isEnd: boolean): boolean {
     const text = this.#tail;
     linePrefix.lastIndex = this.#at;
@@ -157,7 +160,7 @@ export class ThoughtFilter {
     return true;
   }
 
-  /** @returns end of the line; undefined if it is not a fence. */
+  /** @returns the end of the line; undefined if the line is not a fence */
   #readFence(line: {
     text: string;
     start: number;
@@ -270,7 +273,7 @@ export class ThoughtFilter {
     this.#append(text);
   }
 
-  /** Reads text as prose that looked like code: its line has no closing backtick, or its fence no end. */
+  /** Treats text as prose that looked like code: its line has no closing backtick, or its fence has no end. */
   #discardCode(code: Code): void {
     const { isFence, length, text, markerAt } = code;
     if (markerAt === undefined) return this.#closeCode(code);
@@ -285,7 +288,7 @@ export class ThoughtFilter {
       this.#isLineStart = false;
       return;
     }
-    // For each run it is now known whether another follows, so a line is read at most twice.
+    // For each run, it is now known whether another run of this length follows, so a line is read at most twice.
     this.#remainingRuns = new Map();
     for (const [run] of rest.matchAll(runs))
       this.#remainingRuns.set(run.length, (this.#remainingRuns.get(run.length) ?? 0) + 1);
@@ -301,7 +304,7 @@ export class ThoughtFilter {
   }
 }
 
-/** Start of a trailing word that may become a marker, otherwise the end of the text. */
+/** Returns the start of a trailing word that may become a marker, otherwise the end of the text. */
 function findStripped(text: string, from: number): number {
   for (
     let at = text.indexOf('a', Math.max(from, text.length - longestStripped));
@@ -321,8 +324,8 @@ function hasMarker(text: string): boolean {
 }
 
 /**
- * The reply without thoughts. `isUnopened`: some thoughts had no opening marker; undefined for JSON, where this is
- * unknown. Strings of a JSON reply are filtered one by one, so that it remains valid JSON.
+ * Returns the reply without thoughts. `isUnopened`: whether some thoughts had no opening marker; undefined for JSON,
+ * where this is unknown. In a JSON reply, each string is filtered separately, so that the reply remains valid JSON.
  */
 export function readThoughts(answer: string): { readonly text: string; readonly isUnopened: boolean | undefined } {
   if (isJson(answer)) return { text: mapStrings(answer, dropThoughts), isUnopened: undefined };
@@ -349,12 +352,15 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Whether a text starts like JSON. Links also start with a bracket. */
+/** Returns whether a text starts like JSON. A single bracket is not enough, because links also start with one. */
 function mayBecomeJson(text: string): boolean {
   return /^\s*(?:\{|\[\s*[[{"])/.test(text);
 }
 
-/** @param json valid JSON. */
+/**
+ * Applies `clean` to each string of a JSON text.
+ * @param json valid JSON
+ */
 function mapStrings(json: string, clean: (text: string) => string): string {
   return json.replace(stringLiteral, (literal) => {
     const text = JSON.parse(literal) as string;

@@ -26,7 +26,7 @@ const tagBeginning = /^<\/?\s{0,3}([a-z:]*)((?:\s[^<>]{0,200})?\/?)$/;
 
 const messageToken = '<|message|>';
 const channelToken = '<|channel|>';
-/** A channel token with its name. */
+/** Matches a channel token with the name of the channel. */
 const channel = /<\|channel\|>\s{0,3}([a-z]*)[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>/iy;
 const channelBeginning = /^<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?(?:<[|a-z]{0,11})?$/;
 
@@ -43,14 +43,14 @@ const words: Readonly<Record<string, Marker['kind']>> = {
   '<|/thinking|>': 'close',
   '<|start_response|>': 'close',
   '<|begin_of_solution|>': 'close',
-  // Nothing after the end of a message belongs to the reply.
+  // Text after the end of a message is not part of the reply, so it is treated like thoughts.
   '<|end_response|>': 'open',
   '<|end_of_solution|>': 'open',
   '<|im_end|>': 'open',
   '<|eot_id|>': 'open',
   '<|endoftext|>': 'open',
   '<end_of_turn>': 'open',
-  // Only the channel `final` is the reply. Text after the end of a message is not.
+  // In the harmony format, only the channel `final` is the reply. Text after the end of a message is not part of it.
   [channelToken]: 'open',
   '<|start|>': 'open',
   '<|end|>': 'open',
@@ -59,7 +59,7 @@ const words: Readonly<Record<string, Marker['kind']>> = {
   '<|channel>': 'open',
   '<channel|>': 'close',
 };
-/** Channels without control tokens: role and channel name. */
+/** Start of a channel whose control tokens were removed: role and channel name. */
 const strippedWords: Readonly<Record<string, Marker['kind']>> = {
   assistantfinal: 'close',
   assistantanalysis: 'open',
@@ -70,12 +70,13 @@ const byFirst = Map.groupBy(Object.entries(words), ([word]) => word[0]);
 const longestMarker = 700;
 const longestWord = Math.max(...Object.keys(words).map(({ length }) => length));
 
-/** Characters that may start a marker. */
+/** Matches the start of a possible marker. */
 export const markerStarts = `[<[◁]|${Object.keys(strippedWords).join('|')}`;
 
 /**
- * Marker at a position found with `markerStarts`; `more` if the text is too short to decide.
- * @param isEnd no more text follows.
+ * Returns the marker at a position that `markerStarts` matched; undefined without a marker. Returns `more` if the text
+ * is too short to decide.
+ * @param isEnd whether the text is complete
  */
 export function readMarker(text: string, at: number, isEnd: boolean): Marker | 'more' | undefined {
   const sign = text[at] ?? '';
@@ -88,12 +89,12 @@ export function readMarker(text: string, at: number, isEnd: boolean): Marker | '
   const rest = text.slice(at, at + longestWord + 1).toLowerCase();
   const [word, kind] = byFirst.get(sign)?.find(([given]) => rest.startsWith(given)) ?? [];
   if (word === undefined || kind === undefined) return undefined;
-  // The label of a link.
+  // `[think]` is the label of a link, not a marker.
   if (word === '[think]' && /^[([:]/.test(rest.slice(word.length))) return undefined;
   return { kind, length: word.length };
 }
 
-/** Whether a text is an incomplete marker without control tokens. */
+/** Returns whether a text is the beginning of a marker without control tokens. */
 export function mayBecomeStripped(text: string): boolean {
   return Object.keys(strippedWords).some((word) => word.length > text.length && word.startsWith(text));
 }
@@ -117,7 +118,7 @@ function readChannel(text: string, at: number): Marker | undefined {
   return { kind: found[1]?.toLowerCase() === 'final' ? 'close' : 'open', length: found[0].length };
 }
 
-/** @param rest lower case, from the first character of the marker to the end of the text. */
+/** @param rest text from the first character of the possible marker to the end, in lower case */
 function mayBecomeMarker(rest: string): boolean {
   if (rest === '[think]') return true;
   if (Object.keys(words).some((word) => word.length > rest.length && word.startsWith(rest))) return true;
@@ -129,15 +130,20 @@ function mayBecomeMarker(rest: string): boolean {
   return channelBeginning.test(rest) && !rest.includes(messageToken);
 }
 
-/** Channel name at the start of a reply without control tokens. */
+/** Matches a channel name at the start of a reply whose control tokens were removed. */
 const strippedBeginning = /^(?:analysis|commentary)/;
 const strippedNames = ['analysis', 'commentary'];
-/** Words that start a sentence rather than continue a name such as `analysisResult`. */
+/**
+ * Matches words that start a sentence after a channel name; other words can continue a name such as `analysisResult`.
+ */
 const sentenceBeginning =
   /^(?:we|i|the|this|that|it|user|they|he|she|you|there|need|let|must|should|so|ok|okay|first)(?![a-z\d])/i;
 const longestBeginning = 8;
 
-/** Whether a text starts with a channel of thoughts without control tokens. */
+/**
+ * Returns whether a text starts with a channel of thoughts whose control tokens were removed; `more` if the text is too
+ * short to decide.
+ */
 export function startsInChannel(text: string, isEnd: boolean): 'yes' | 'perhaps' | 'no' | 'more' {
   const [name] = strippedBeginning.exec(text) ?? [];
   if (name === undefined) return !isEnd && strippedNames.some((known) => known.startsWith(text)) ? 'more' : 'no';

@@ -65,7 +65,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
       'b',
     ],
     ['such channels on lines', 'analysis\n\nWe need.\n\nassistantfinal\n\nb', '\n\nb'],
-  ])('omits thoughts marked by %s, also character by character', (_what, answer, expected) => {
+  ])('omits thoughts marked by %s, also when it receives single characters', (_what, answer, expected) => {
     expect(dropThoughts(answer)).toBe(expected);
     const filter = new ThoughtFilter();
     for (const letter of answer) filter.push(letter);
@@ -83,7 +83,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     '<think>a</think>',
     'a</think>',
     harmony('a', ''),
-  ])('is empty when thoughts do not end or nothing follows: %j', (answer) => {
+  ])('returns an empty reply when thoughts do not end or nothing follows them: %j', (answer) => {
     expect(dropThoughts(answer)).toBe('');
   });
 
@@ -104,7 +104,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
       '{ "n": 12345678901234567890.0, "a": "x</think>\\n" }',
       '{ "n": 12345678901234567890.0, "a": "\\n" }',
     ],
-  ])('keeps JSON valid and removes thoughts from its strings: %s', (_what, answer, expected) => {
+  ])('preserves valid JSON and removes thoughts from its strings: %s', (_what, answer, expected) => {
     expect(dropThoughts(answer)).toBe(expected);
     const filter = new ThoughtFilter();
     for (const letter of answer) {
@@ -113,7 +113,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     }
   });
 
-  it('ends where unterminated thoughts start', () => {
+  it('ends the reply where unterminated thoughts start', () => {
     expect(dropThoughts('Welcome.\n<think>Was that right?')).toBe('Welcome.\n');
   });
 
@@ -143,7 +143,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     '- ```\n  </think>\n  ```',
     '> ```\n> </think>\n> ```',
     '`assistantfinal` is a word, and `[/THINK]` a sign',
-  ])('preserves all of %j', (answer) => {
+  ])('does not change %j', (answer) => {
     expect(dropThoughts(answer)).toBe(answer);
   });
 
@@ -160,11 +160,11 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     ['the end of a fence', 'a\n```js\nx\n```</think>b\n```\nc\n```', 'b\n```\nc\n```'],
     ['the beginning of a fence', '```</think>b', 'b'],
     ['a fence behind the marker', '<think>a</think>```\n</think>\n```', '```\n</think>\n```'],
-  ])('distinguishes markers from code: %s', (_what, answer, expected) => {
+  ])('distinguishes thought markers from code: %s', (_what, answer, expected) => {
     expect(dropThoughts(answer)).toBe(expected);
   });
 
-  it('is the same for any chunks, and never shows more', () => {
+  it('returns the same reply for any chunks, and never retracts text', () => {
     const part = fc.constantFrom(
       '<think>',
       '</think>',
@@ -208,13 +208,13 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
       const whole = dropThoughts(answer);
       expect(filter.finish()).toBe(whole);
       expect(answer).toContain(whole.trimStart());
-      // Later text can decide whether a marker is code.
+      // If the text contains possible markers or code, later text can still change the reply.
       if (!/[<[`~]|assistant|analysis/.test(answer)) expect(whole.startsWith(text)).toBe(true);
     });
     fc.assert(property, { numRuns: 3_000 });
   });
 
-  it('never shows part of a thought, for any chunks', () => {
+  it('never returns part of a thought, for any chunks', () => {
     for (const [answer, expected] of [
       ['<think>secret</think>Hello', 'Hello'],
       [harmony('secret', 'Hello'), 'Hello'],
@@ -232,7 +232,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
       }
   });
 
-  it('takes linear time', () => {
+  it('removes thoughts in linear time', () => {
     const size = 200_000;
     const runs = Array.from({ length: 600 }, (_, length) => '`'.repeat(length + 1)).join(' ');
     for (const text of [

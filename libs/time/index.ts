@@ -57,8 +57,8 @@ export function parseInstant(text: string): ParsedInstant {
 }
 
 /**
- * Formats an instant as `2026-05-01T10:00:00Z`; six fraction digits when the microseconds are not zero
- * (rules/http#datetimes-out). `offset`: `+00:00` instead of `Z`.
+ * Formats an instant as `2026-05-01T10:00:00Z`, with six fraction digits when the microseconds are not zero
+ * (rules/http#datetimes-out). `suffix`: `+00:00` instead of `Z`.
  */
 export function formatInstant(instant: Instant, suffix: 'Z' | '+00:00' = 'Z'): string {
   const micros = ((instant % 1_000_000n) + 1_000_000n) % 1_000_000n;
@@ -71,12 +71,13 @@ export interface Clock {
   now(): Instant;
 }
 
-/** The system time in milliseconds. */
+/** The system time, with a precision of milliseconds. */
 export const systemClock: Clock = { now: () => BigInt(Date.now()) * 1000n };
 
 /**
- * Milliseconds from `now` (milliseconds since the epoch) until the time in a `Retry-After` header: seconds or an HTTP
- * date (RFC 9110, 10.2.3). 0 for a past date; undefined for an absent or invalid header.
+ * Returns the milliseconds from `now` (milliseconds since the epoch) until the time in a `Retry-After` header, which
+ * contains seconds or an HTTP date (RFC 9110, 10.2.3). Returns 0 for a past date, and undefined for an absent or
+ * invalid header.
  */
 export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';

@@ -15,7 +15,7 @@ describe('parseInstant (rules/http#datetimes-in)', () => {
     ['2026-05-01T10:00:00.123456789Z', '2026-05-01T10:00:00.123456Z'],
     ['2026-05-01T10:00Z', '2026-05-01T10:00:00Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00Z'],
-  ])('reads %s as %s', (text, expected) => {
+  ])('parses the time %s as %s', (text, expected) => {
     const parsed = parseInstant(text);
     expect(parsed.kind).toBe('instant');
     expect(parsed.kind === 'invalid' ? '' : formatInstant(parsed.instant)).toBe(expected);
@@ -36,15 +36,15 @@ describe('parseInstant (rules/http#datetimes-in)', () => {
     '2026-05-01',
     '1777622400',
     '2026-05-01T10:00:00 Z',
-  ])('rejects %j', (text) => {
+  ])('rejects the time %j', (text) => {
     expect(parseInstant(text).kind).toBe('invalid');
   });
 
-  it('distinguishes a time without an offset and reads it as UTC', () => {
+  it('parses a time without an offset as UTC, and reports the missing offset', () => {
     expect(parseInstant('2026-05-01T10:00:00')).toEqual({ kind: 'naive', instant: 1_777_629_600_000_000n });
   });
 
-  it('round-trips every instant, in any offset', () => {
+  it('formats and parses every instant without loss, in any offset', () => {
     fc.assert(
       fc.property(instants, fc.integer({ min: -23 * 60, max: 23 * 60 }), (instant, minutes) => {
         const shifted = formatInstant(instant + BigInt(minutes) * 60_000_000n).slice(0, -1);
@@ -58,7 +58,7 @@ describe('parseInstant (rules/http#datetimes-in)', () => {
 });
 
 describe('formatInstant (rules/http#datetimes-out)', () => {
-  it('writes six digits of fraction exactly when the microseconds are not zero', () => {
+  it('writes six digits of fraction if the microseconds are not zero, and otherwise none', () => {
     expect(formatInstant(1_777_629_600_000_000n)).toBe('2026-05-01T10:00:00Z');
     expect(formatInstant(1_777_629_600_000_001n)).toBe('2026-05-01T10:00:00.000001Z');
     expect(formatInstant(-1n)).toBe('1969-12-31T23:59:59.999999Z');
@@ -78,15 +78,15 @@ describe('parseRetryAfter', () => {
     [' 1.5 ', 1_500],
     ['Fri, 01 May 2026 10:01:00 GMT', 60_000],
     ['Fri, 01 May 2026 09:59:00 GMT', 0],
-  ])('reads %j as %d ms', (header, expected) => {
+  ])('parses Retry-After %j as %d ms', (header, expected) => {
     expect(parseRetryAfter(header, now)).toBe(expected);
   });
 
-  it.each([undefined, null, '', 'soon', '12 seconds'])('returns undefined for %j', (header) => {
+  it.each([undefined, null, '', 'soon', '12 seconds'])('returns undefined for Retry-After %j', (header) => {
     expect(parseRetryAfter(header, now)).toBeUndefined();
   });
 
-  it('returns undefined for a date when the time is unknown', () => {
+  it('returns undefined for a Retry-After date when the current time is unknown', () => {
     expect(parseRetryAfter('Fri, 01 May 2026 10:01:00 GMT', Number.NaN)).toBeUndefined();
     expect(parseRetryAfter('3', Number.NaN)).toBe(3_000);
   });

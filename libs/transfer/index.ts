@@ -1,8 +1,8 @@
 /**
- * Long transfers in constant memory. Node allocates a buffer outside the JavaScript heap for every socket read and
- * frees it on garbage collection; the heap itself hardly grows, so a collection may only run after hundreds of
- * megabytes. This module counts bytes and collects the young generation, where those buffers live, in time (about a
- * millisecond).
+ * Long transfers in constant memory. For every socket read, Node allocates a buffer outside the JavaScript heap and
+ * frees it on garbage collection. The heap itself hardly grows, so a collection may start only after hundreds of
+ * megabytes. This module counts the bytes and collects the young generation, which contains the buffers, early enough
+ * (about a millisecond each time).
  */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,14 +11,14 @@ import { runInNewContext } from 'node:vm';
 
 export { answerPace, bodyPace, type Poll, pollRegularly, Pace, type PaceRule } from './pace.ts';
 
-/** Bytes of unused buffers that may accumulate. */
+/** Bytes of unused buffers that may accumulate before a collection. */
 const collectEveryBytes = 8 * 1024 * 1024;
 
 let uncollectedBytes = 0;
 let collect: ((options: { type: 'minor' | 'major' }) => void) | undefined;
 let collectingSoon: NodeJS.Timeout | undefined;
 
-/** Must be called with the number of consumed socket bytes by all code that transfers large amounts. */
+/** Counts the bytes that were read from sockets. All code that transfers large amounts must call it. */
 export function countTransferred(bytes: number): void {
   uncollectedBytes += bytes;
   if (uncollectedBytes < collectEveryBytes) return;
@@ -28,8 +28,9 @@ export function countTransferred(bytes: number): void {
 }
 
 /**
- * Must be called after work that allocated a hundred megabytes or more, since an otherwise idle process would hold them
- * for minutes. Runs a full collection a second later, once for all such work in that second (about 50 ms).
+ * Starts a full collection a second later, once for all calls within that second (about 50 ms). Must be called after
+ * work that allocated a hundred megabytes or more, since an otherwise idle process would retain that memory for
+ * minutes.
  */
 export function collectSoon(): void {
   collectingSoon ??= setTimeout(() => {

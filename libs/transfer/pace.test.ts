@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { answerPace, bodyPace, pollRegularly, Pace } from './pace.ts';
 
-/** Second in which a body that transfers `rates[s]` bytes per second is detected as slow; undefined if never. */
+/**
+ * Returns the second in which a body that transfers `rates[s]` bytes per second is detected as slow; undefined if it is
+ * never detected.
+ */
 function findSlow(rates: readonly number[], isHeld: (second: number) => boolean = () => false): number | undefined {
   const pace = new Pace(bodyPace, 0);
   let moved = 0;
@@ -14,7 +17,7 @@ function findSlow(rates: readonly number[], isHeld: (second: number) => boolean 
 const constant = (bytes: number, seconds: number): number[] => Array.from({ length: seconds }, () => bytes);
 
 describe('Pace (D62)', () => {
-  it('allows 1 KiB per second indefinitely, and one byte less for five seconds', () => {
+  it('allows 1 KiB per second indefinitely, and a lower rate for five seconds', () => {
     expect(findSlow(constant(1_024, 3_600))).toBeUndefined();
     expect(findSlow(constant(1_023, 3_600))).toBe(5);
   });
@@ -24,19 +27,19 @@ describe('Pace (D62)', () => {
     expect(findSlow([0, 0, 0, 0, 0])).toBe(5);
   });
 
-  it('measures only the last ten seconds', () => {
+  it('measures the rate of the last ten seconds only', () => {
     expect(findSlow([1e9, ...constant(0, 60)])).toBe(11);
     expect(findSlow([...constant(1_024, 20), ...constant(0, 9), 10_240])).toBe(21);
     expect(findSlow([...constant(1_024, 20), 20_480, ...constant(0, 9), 1_024])).toBe(31);
   });
 
-  it('excludes the time in which no data was requested', () => {
+  it('excludes the time without requested data from the rate', () => {
     expect(findSlow(constant(0, 600), () => true)).toBeUndefined();
     expect(findSlow(constant(0, 600), (second) => second < 100)).toBe(101);
     expect(findSlow([...constant(0, 100), ...constant(1_024, 100)], (second) => second < 100)).toBeUndefined();
   });
 
-  it('allows a longer window for the receiver of a response', () => {
+  it('measures the receiver of a response over a longer window', () => {
     const pace = new Pace(answerPace, 0);
     const takesAPieceEveryMinute = Array.from({ length: 60 }, (_value, minute) =>
       pace.isSlow((minute + 1) * 60_000, (minute + 1) * 61_440, false),
@@ -46,8 +49,8 @@ describe('Pace (D62)', () => {
   });
 });
 
-describe('lookRegularly', () => {
-  it('checks until it is stopped', async () => {
+describe('pollRegularly', () => {
+  it('calls the check until it is stopped', async () => {
     let count = 0;
     await new Promise<void>((resolve) => {
       const stop = pollRegularly(() => {

@@ -12,7 +12,7 @@ export interface PaceRule {
   readonly bytesPerSecond: number;
 }
 
-/** For request bodies. */
+/** Minimum rate of request bodies. */
 export const bodyPace: PaceRule = { graceMs: 5_000, windowMs: 10_000, bytesPerSecond: 1_024 };
 /**
  * For responses. The kernel reports sent bytes in steps of up to a megabyte, so the rate is only meaningful over a
@@ -24,7 +24,7 @@ export const answerPace: PaceRule = { graceMs: 60_000, windowMs: 120_000, bytesP
 export class Pace {
   readonly #rule: PaceRule;
   readonly #startedAt: number;
-  /** Byte counts at times within the window, oldest first. */
+  /** Transferred bytes at times within the window, oldest first. */
   readonly #samples: { readonly at: number; readonly bytes: number }[];
   #credit = 0;
 
@@ -35,9 +35,10 @@ export class Pace {
   }
 
   /**
-   * Whether the transfer is slower than the rule allows.
-   * @param movedBytes total since the start.
-   * @param isHeld the other side was not waited for since the last check: that time counts as if it had met the rate.
+   * Returns whether the transfer is slower than the rule allows.
+   * @param movedBytes bytes transferred since the start
+   * @param isHeld whether this process delayed the transfer since the last check; that time counts as if the transfer
+   * had met the rate
    */
   isSlow(nowMs: number, movedBytes: number, isHeld: boolean): boolean {
     const { graceMs, windowMs, bytesPerSecond } = this.#rule;
@@ -51,7 +52,10 @@ export class Pace {
   }
 }
 
-/** @param isLate this process was busy for seconds, so the other side is not the cause of missing progress. */
+/**
+ * Called about once a second.
+ * @param isLate whether this process was blocked for seconds, so that missing progress is not the client's fault
+ */
 export type Poll = (nowMs: number, isLate: boolean) => void;
 
 const pollEveryMs = 1_000;
@@ -60,8 +64,8 @@ const polls = new Set<Poll>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Calls back about once a second, with times of `performance.now()`, until the returned function is called. A single
- * timer serves all callers.
+ * Calls `poll` about once a second with the time of `performance.now()`. Returns a function that ends the calls. All
+ * callers share one timer.
  */
 export function pollRegularly(poll: Poll): () => void {
   polls.add(poll);

@@ -8,7 +8,7 @@ function* makeChunks(count: number): Generator<Buffer> {
 }
 
 describe('copyStream (architecture#bytes)', () => {
-  it('transfers every byte in order', async () => {
+  it('copies every byte in order', async () => {
     const received: Buffer[] = [];
     const target = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -20,7 +20,7 @@ describe('copyStream (architecture#bytes)', () => {
     expect(Buffer.concat(received).equals(Buffer.concat([...makeChunks(300)]))).toBe(true);
   });
 
-  it('reads no faster than the target accepts', async () => {
+  it('reads the source no faster than the target accepts data', async () => {
     let produced = 0;
     const source = Readable.from(
       (function* () {
@@ -40,7 +40,7 @@ describe('copyStream (architecture#bytes)', () => {
     expect(produced).toBe(1000);
   });
 
-  it('fails with the source and destroys the target', async () => {
+  it('fails when the source fails, and destroys the target', async () => {
     const source = new Readable({ read: () => undefined });
     const target = new PassThrough();
     const moving = copyStream(source, target);
@@ -49,7 +49,7 @@ describe('copyStream (architecture#bytes)', () => {
     expect(target.destroyed).toBe(true);
   });
 
-  it('fails when the target closes and destroys the source', async () => {
+  it('fails when the target closes, and destroys the source', async () => {
     const source = Readable.from(makeChunks(1000), { objectMode: false });
     const target = new PassThrough();
     const moving = copyStream(source, target);

@@ -31,7 +31,7 @@ describe('readWebhookBody and decodeBody (rules/webhooks#text; D106)', () => {
     ],
     ['a number outside the range of a double', '{"a":1e99999,"b":12}', { a: null, b: 12 }],
     ['a byte order mark', '\ufeff{"a":1}', { a: 1 }],
-  ])('repairs %s in a body', (_what, body, document) => expect(read(body)).toEqual(document));
+  ])('repairs %s in a webhook body', (_what, body, document) => expect(read(body)).toEqual(document));
 
   it('reads `__proto__` and `constructor` as ordinary keys', () => {
     expect(Object.keys(read('{"__proto__":{"x":1},"constructor":2}') as object)).toEqual(['__proto__', 'constructor']);
@@ -44,12 +44,12 @@ describe('readWebhookBody and decodeBody (rules/webhooks#text; D106)', () => {
     ['UTF-16 little-endian, with a byte order mark', Buffer.from(`\ufeff${booking}`, 'utf16le')],
     ['UTF-16 big-endian', utf16be(booking)],
     ['UTF-16 big-endian, with a byte order mark', utf16be(`\ufeff${booking}`)],
-  ])('decodes a body in %s', (_encoding, body) => {
+  ])('decodes a webhook body in %s', (_encoding, body) => {
     expect(decodeBody(body)).toBe(booking);
     expect(read(body)).toEqual({ name: 'Zo\u00eb' });
   });
 
-  it('replaces bytes of another encoding with U+FFFD', () => {
+  it('replaces bytes of another encoding by U+FFFD', () => {
     expect(read(Buffer.from(booking, 'latin1'))).toEqual({ name: 'Zo\ufffd' });
   });
 
@@ -61,9 +61,9 @@ describe('readWebhookBody and decodeBody (rules/webhooks#text; D106)', () => {
     'null',
     `{"a":${'['.repeat(64)}${']'.repeat(64)}}`,
     `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`,
-  ])('returns undefined for the body %.20s', (body) => expect(read(body)).toBeUndefined());
+  ])('returns undefined for the webhook body %.20s', (body) => expect(read(body)).toBeUndefined());
 
-  it('reads a body with the maximum nesting depth', () => {
+  it('reads a webhook body with the maximum nesting depth', () => {
     expect(read(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`)).toBeDefined();
   });
 });

@@ -7,8 +7,7 @@ import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDep
 import { toSingleLine, toMultiline, removeControlCharacters } from '#libs/text';
 
 /**
- * Whether `digest` is the HMAC-SHA256 of `content` under `key`, in lower-case hex. Compares in constant time for any
- * input.
+ * Returns whether `digest` is the HMAC-SHA256 of `content` with `key`, in lower-case hex. Compares in constant time.
  */
 export function isHmac(digest: string | null | undefined, key: string, content: string | Buffer): boolean {
   const expected = createHmac('sha256', key).update(content).digest();
@@ -17,8 +16,8 @@ export function isHmac(digest: string | null | undefined, key: string, content: 
 }
 
 /**
- * Index of the key that signed `content`; undefined when none did. Always tries all keys, so timing does not reveal
- * which one matched (K8).
+ * Returns the index of the key that signed `content`; undefined when no key did. Always tries all keys, so that the
+ * duration does not reveal which key matched (K8).
  */
 export function findSigningKey(
   digest: string | undefined,
@@ -37,9 +36,9 @@ export interface CleanedFields {
    * are removed.
    */
   readonly lines?: ReadonlySet<string>;
-  /** Addresses: all of these characters are removed. */
+  /** Addresses: line breaks, tabs, other control characters and invisible formatting characters are removed. */
   readonly addresses?: ReadonlySet<string>;
-  /** Multi-line texts: control characters are removed. */
+  /** Multiline texts: control characters other than tabs and line breaks are removed. */
   readonly texts?: ReadonlySet<string>;
 }
 
@@ -60,7 +59,7 @@ function findEncoding([first, second, third, fourth]: Uint8Array): 'utf-8' | 'ut
   return 'utf-8';
 }
 
-/** Parses a body; undefined when it is not JSON, not an object, or nested too deeply. */
+/** Parses a body. Returns undefined when the body is not JSON, not an object, or nested too deeply. */
 export function readWebhookBody(body: Uint8Array, cleaned: CleanedFields = {}): JsonObject | undefined {
   try {
     const document = parseJson(removeZeros(decodeBody(body)));
@@ -87,7 +86,7 @@ function repairText(text: string, name: string, { lines, addresses, texts }: Cle
   return texts?.has(name) === true ? toMultiline(text) : removeZeros(text).toWellFormed();
 }
 
-/** A repaired key does not replace an identical valid key. */
+/** Repairs keys and values. If a repaired key equals an existing valid key, the valid key's value is used. */
 function repairObject(value: JsonObject, fields: CleanedFields, level: number): JsonObject {
   const entries = Object.entries(value).map(([key, item]) => {
     const name = removeZeros(key).toWellFormed();

@@ -1,4 +1,4 @@
-/** Inbound webhooks: intake from the stream, receipts, and the operations of operators. */
+/** Inbound webhooks: reading from the stream, receipts, and operations for operators. */
 export { decodeBody, findSigningKey, isHmac, readWebhookBody } from './body.ts';
 export { packWebhooks, type ReceivedWebhook, startReceiptIntake, unpackWebhooks, type Webhook } from './intake.ts';
 export { webhookAdminHandlers } from './operators.ts';

@@ -15,7 +15,7 @@ const webhook: fc.Arbitrary<Webhook> = fc.oneof(
 );
 
 describe('packWebhooks and unpackWebhooks (architecture#webhooks; D20)', () => {
-  it('packing and unpacking preserves order, facts and arbitrary bytes', () => {
+  it('preserves order, metadata and arbitrary bytes of webhooks', () => {
     fc.assert(
       fc.property(fc.array(webhook), (webhooks) => expect(unpackWebhooks(packWebhooks(webhooks))).toEqual(webhooks)),
     );
@@ -38,7 +38,7 @@ describe('packWebhooks and unpackWebhooks (architecture#webhooks; D20)', () => {
     ['a trace context that is not a string', '[{"facts":{"id":"a"},"traceparent":1,"size":null}]\n'],
     ['a truncated body', '[{"facts":{"id":"a"},"size":5}]\nhalf'],
     ['more bytes than declared', '[{"facts":{"id":"a"},"size":3}]\nmore'],
-  ])('rejects %s', (_name, text) => {
+  ])('rejects a message with %s', (_name, text) => {
     expect(unpackWebhooks(Buffer.from(text))).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Reads webhooks from the stream and stores them as receipts of a service (architecture#webhooks; D20). A message is
- * acknowledged when all its receipts are stored. Delivery is at least once; the dedupe key of the receipt removes
- * duplicates.
+ * acknowledged when all its receipts are stored. Messages can be delivered more than once; the dedupe key of the
+ * receipt prevents duplicates.
  */
 import type { DurableConsumer, Static, TSchema } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -13,33 +13,35 @@ import { findTracer, readTraceIds, traceWork } from '#libs/telemetry';
 
 /** An accepted webhook. */
 export interface Webhook {
-  /** Metadata of the webhook, as the contract of its kind declares it; `id` is unique per delivery. */
+  /** Metadata of the webhook, according to the contract of its kind. `id` is unique per delivery. */
   readonly facts: Readonly<JsonObject> & { readonly id: string };
-  /** W3C trace context of the request. */
+  /** W3C trace context of the webhook's request. */
   readonly traceparent?: string | undefined;
-  /** Null when it was too large to be stored. */
+  /** Null when the body was too large to be stored. */
   readonly body: Buffer | null;
 }
 
 export interface ReceivedWebhook {
   /** As received; null when it was too large to be stored. */
   readonly body: Buffer | null;
-  /** Increases in the order of acceptance; webhooks accepted together share one. */
+  /**
+   * Increases in the order in which webhooks were accepted. Webhooks that were accepted together have the same number.
+   */
   readonly streamSequence: number;
-  /** Trace context of the request, for the jobs that it causes. */
+  /** Trace context of the webhook's request, for the jobs that the webhook starts. */
   readonly traceparent: string | undefined;
 }
 
 export interface ReceiptIntake<Schema extends TSchema> {
   readonly bus: Bus;
   readonly logger: Logger;
-  /** As declared in the contract of the service. */
+  /** The consumer that the contract of the service declares. */
   readonly consumer: DurableConsumer;
   /** Schema of `facts`. */
   readonly facts: Schema;
   /** Milliseconds until an unacknowledged message is redelivered; default 30 000. */
   readonly ackWaitMs?: number;
-  /** Stores the receipt. If it throws, the message is redelivered. */
+  /** Stores the receipt. If it throws an error, the message is delivered again. */
   readonly store: (facts: Static<Schema>, received: ReceivedWebhook) => Promise<void>;
 }
 
@@ -48,15 +50,18 @@ const concurrency = 16;
 const retryDelayMs = 1_000;
 
 /**
- * Packs several webhooks of a kind into one message, so that the broker syncs once for all of them: a line of JSON with
- * facts and sizes, then the bodies byte for byte.
+ * Packs several webhooks of one kind into a message, so that the broker syncs once for all of them. The message is a
+ * line of JSON with facts and sizes, followed by the unchanged bodies.
  */
 export function packWebhooks(webhooks: readonly Webhook[]): Buffer {
   const line = webhooks.map(({ facts, traceparent, body }) => ({ facts, traceparent, size: body?.length ?? null }));
   return Buffer.concat([Buffer.from(`${JSON.stringify(line)}\n`), ...webhooks.flatMap(({ body }) => body ?? [])]);
 }
 
-/** Webhooks of a message of `packWebhooks`; undefined for any other bytes. The bodies share memory with `bytes`. */
+/**
+ * Returns the webhooks in a message of `packWebhooks`; undefined for any other bytes. The bodies share memory with
+ * `bytes`.
+ */
 export function unpackWebhooks(bytes: Uint8Array): Webhook[] | undefined {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const line = readLine(message);
@@ -118,7 +123,10 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
     await traceWork(span, () => intake.store(facts as Static<Schema>, received));
   };
 
-  /** A webhook that cannot be stored does not block later ones, unless the database is unavailable. */
+  /**
+   * Stores all webhooks of a message. One that cannot be stored does not block later ones, unless the database is
+   * unavailable.
+   */
   const storeAll = async (webhooks: readonly Webhook[], delivery: Delivery): Promise<boolean> => {
     let failures = 0;
     for (const webhook of webhooks) {

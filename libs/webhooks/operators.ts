@@ -1,6 +1,6 @@
 /**
- * Handlers of `webhookAdminRpcs` (P4): listing, showing and replaying webhooks, the same in every service that receives
- * webhooks.
+ * Handlers of `webhookAdminRpcs` (P4), which list, show and replay webhooks. They are the same in every service that
+ * receives webhooks.
  */
 import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
 import {
@@ -38,7 +38,7 @@ export interface ReplayedReceipt {
 export interface WebhookOperations {
   readonly db: Queryable;
   readonly search: ReceiptSearch;
-  /** Whether the outcome is final, so that a replay does nothing. */
+  /** Returns whether the outcome is final; receipts with a final outcome are not replayed. */
   readonly isDone: (outcome: string) => boolean;
   /** Replays receipts and writes the audit entry of `describe`. @returns how many were replayed and how many failed */
   readonly replay: (
@@ -53,7 +53,7 @@ interface ReplayCounts {
   readonly failed: number;
 }
 
-/** Items in the reply to a replay. */
+/** Maximum items in the response to a replay. */
 const maxListedItems = 100;
 
 export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOperations) {
@@ -116,7 +116,7 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
 }
 
 function requireReader(actor: Actor | undefined): void {
-  // The gateway has checked this already; it is checked again because bodies contain personal data.
+  // The gateway has already checked this right. It is checked again here because bodies contain personal data.
   if (!mayReadOps(actor))
     throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
 }
@@ -147,7 +147,9 @@ async function findItems(
   return JSON.stringify(items);
 }
 
-/** Frequent texts are found in the newest receipts; rare ones through the index. */
+/**
+ * Searches the newest receipts first, which is enough for frequent texts; rare texts are then found through the index.
+ */
 async function searchItems(
   db: Queryable,
   search: ReceiptSearch,

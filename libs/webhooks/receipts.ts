@@ -1,6 +1,6 @@
 /**
- * Webhook receipts: stored data, limits for rejected webhooks, retention and metrics (D20, D64, D68). The same rules in
- * every service.
+ * Webhook receipts: what is stored, limits for rejected webhooks, retention and metrics (D20, D64, D68). The rules are
+ * the same in every service.
  */
 import { createHash } from 'node:crypto';
 import { createBatcher } from '#libs/concurrency';
@@ -9,9 +9,9 @@ import type { Queryable } from '#libs/sql';
 import type { Metrics } from '#libs/telemetry';
 import { countDeliveries, dropExpiredReceipts, type DropReceipts, ignoredOutcomes } from './statements.ts';
 
-/** Outcome of an unsigned event on a hook without a secret, unless unsigned events are allowed. */
+/** Outcome of an unsigned event when the secret of the webhook is not set and unsigned events are not allowed. */
 export const unsignedOutcome = 'rejected_unsigned';
-/** Message for this outcome. @param secret name of the missing setting */
+/** Returns the message for `unsignedOutcome`. @param secret name of the missing setting */
 export const describeUnsigned = (secret: string): string =>
   `${secret} is not set, so the event cannot be verified. Set it; for development, ALLOW_UNSIGNED_WEBHOOKS=true accepts unsigned events.`;
 
@@ -19,21 +19,21 @@ export interface StoredBody {
   readonly body: Buffer | null;
   /** SHA-256 of the received body in hex; null when it was too large to be read. */
   readonly digest: string | null;
-  /** Bytes of the received body; null when it was too large to be read. */
+  /** Size of the received body in bytes; null when the body was too large to be read. */
   readonly size: number | null;
 }
 
 /**
- * Can be replayed when a later version can read them or the agent exists (D68, P8). Any client can cause these
- * outcomes, so their bodies are limited.
+ * Outcomes that can be replayed when a later version can read the body or the agent exists (D68, P8). Any client can
+ * cause these outcomes, so the stored bodies have a size limit.
  */
 const replayableOutcomes = ['rejected_unreadable', 'agent_not_found'];
 const maxReplayedBytes = 65_536;
 const unlimited = 2_147_483_647;
 
 /**
- * Size limit of a stored body in bytes; -1 for rejected and ignored webhooks, of which only digest and size are stored
- * (D68).
+ * Returns the size limit of a stored body in bytes; -1 for rejected and ignored webhooks whose body is not stored, only
+ * its digest and size (D68).
  */
 export function maxStoredBytes(outcome: string): number {
   if (replayableOutcomes.includes(outcome)) return maxReplayedBytes;
@@ -46,7 +46,7 @@ export function selectStoredBody(outcome: string, body: Buffer | null): StoredBo
   return { body: body.length > 0 && body.length <= maxStoredBytes(outcome) ? body : null, digest, size: body.length };
 }
 
-/** Why a receipt cannot be replayed. */
+/** Returns the reason why a receipt without a body cannot be replayed. */
 export function describeMissingBody(outcome: string): string {
   const limit = maxStoredBytes(outcome);
   if (limit === unlimited)
@@ -57,7 +57,7 @@ export function describeMissingBody(outcome: string): string {
 
 const maxRejectedHeaderLength = 200;
 
-/** Headers of a rejected or ignored webhook are truncated. */
+/** Returns the headers to store. Headers of rejected and ignored webhooks are truncated. */
 export function selectStoredHeaders(
   outcome: string,
   headers: Readonly<Record<string, string>>,
@@ -67,8 +67,8 @@ export function selectStoredHeaders(
 }
 
 /**
- * Rejected webhooks of one outcome that get a separate receipt, per process. Further ones of an hour share one receipt,
- * which counts them.
+ * Maximum rejected webhooks per hour, process and outcome that are stored in separate receipts. Further ones in this
+ * hour share a receipt that counts them.
  */
 export const maxRefusalsPerHour = 100;
 const maxRefusalsPerDay = 500;
@@ -78,23 +78,26 @@ export interface Refusal {
   readonly message: string;
   /** ISO 8601, UTC. */
   readonly receivedAt: string;
-  /** Dedupe key of a separate receipt. */
+  /** Dedupe key that the webhook's receipt has if it is not shared. */
   readonly dedupeKey: string;
-  /** As received. */
+  /** The body as received. */
   readonly body: Buffer | null;
 }
 
 export interface RefusalReceipt extends StoredBody, Pick<Refusal, 'outcome' | 'message' | 'dedupeKey'> {}
 
 export interface RefusalReceipts {
-  /** @returns the receipt to store; undefined when a shared receipt has counted it. @throws AppError unavailable */
+  /**
+   * @returns the receipt to store; undefined when an existing shared receipt counted the webhook. @throws AppError
+   * `unavailable`
+   */
   createReceipt(refusal: Refusal): Promise<RefusalReceipt | undefined>;
 }
 
 /**
- * Receipts of rejected webhooks, which any client can cause (D20, D68). The number of rows is bounded, and a flood
- * costs a fraction of a statement per request.
- * @param source separates the hooks of a service
+ * Creates receipts of rejected webhooks (D20, D68). Any client can cause rejections, so the number of rows is limited,
+ * and a flood costs only a fraction of a statement per request.
+ * @param source distinguishes the webhooks of a service in shared dedupe keys
  */
 export function createRefusalReceipts({ db, source }: { db: Queryable; source: string }): RefusalReceipts {
   const isBelowLimit = createRefusalLimit();
@@ -110,15 +113,15 @@ export function createRefusalReceipts({ db, source }: { db: Queryable; source: s
   };
 }
 
-/** Prefixes of an instant such as `2030-01-01T10:…`. */
+/** Lengths of the prefixes of an instant (`2030-01-01T10:…`) that contain the day and the hour. */
 const [dayLength, hourLength] = [10, 13];
 
-/** The function counts a refusal and returns whether its kind is within the limits of its hour and day. */
+/** Returns a function that counts a rejection and returns whether its kind is within the limits of its hour and day. */
 export function createRefusalLimit(): (kind: string, receivedAt: string) => boolean {
   const counts = new Map<string, number>();
   const increment = (key: string): number => {
     const next = (counts.get(key) ?? 0) + 1;
-    // Spooled webhooks can be of earlier hours, so several hours are counted at the same time.
+    // Spooled webhooks can belong to earlier hours, so several hours are counted at the same time.
     if (next === 1 && counts.size >= 1_000) counts.clear();
     counts.set(key, next);
     return next;
@@ -130,13 +133,13 @@ export function createRefusalLimit(): (kind: string, receivedAt: string) => bool
 }
 
 /**
- * Increments the delivery count of a receipt, many in one statement. The function returns false when the receipt does
- * not exist.
+ * Returns a function that increments the delivery count of a receipt; concurrent calls share a statement. The function
+ * returns false when the receipt does not exist.
  */
 function createSharedCount(db: Queryable): (dedupeKey: string) => Promise<boolean> {
   let number = 0;
   const batcher = createBatcher<{ readonly key: string; readonly number: number }, true>({
-    keyOf: (item) => String(item.number), // each one counts
+    keyOf: (item) => String(item.number), // a separate key per call, because every call is counted
     maxParallel: 1, // concurrent statements would wait for each other's row lock
     run: async (items) => {
       const rows = await countDeliveries(db, { keys: items.map(({ key }) => key) });
@@ -149,16 +152,19 @@ function createSharedCount(db: Queryable): (dedupeKey: string) => Promise<boolea
 
 export interface ReceiptRetention {
   readonly db: Queryable;
-  /** Statement of the service's table, from `declareDropContents`. */
+  /** Statement from `declareDropContents` that clears the service's receipts. */
   readonly dropContents: DropReceipts;
   readonly days: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often to call `sweepReceipts`. */
+/** Interval at which services call `sweepReceipts`. */
 export const receiptSweepIntervalMs = 600_000;
 
-/** Removes old bodies, and rows of rejected and ignored webhooks, in batches (D68). @returns the number of each */
+/**
+ * Removes old bodies, and the rows of rejected and ignored webhooks, in batches (D68). @returns the numbers of removed
+ * rows and bodies
+ */
 export async function sweepReceipts({
   db,
   dropContents,
@@ -177,10 +183,13 @@ interface ReceiptCount {
   readonly last_day: number;
 }
 
-/** Alerts use the hour: a daily count would keep them firing for a day after the cause is fixed. */
+/**
+ * Adds gauges of the receipts in the last hour and day. Alerts use the hour, because an alert on a daily count would
+ * fire for a day after the cause is fixed.
+ */
 export function measureReceipts(metrics: Metrics, count: () => Promise<readonly ReceiptCount[]>): void {
   let running: Promise<readonly ReceiptCount[]> | undefined;
-  // A scrape collects both gauges at the same time: one query serves both.
+  // A scrape collects both gauges at the same time, so they share one query.
   const countShared = (): Promise<readonly ReceiptCount[]> =>
     (running ??= count().finally(() => (running = undefined)));
   for (const [name, period, column] of [

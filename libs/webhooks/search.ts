@@ -1,16 +1,17 @@
 /**
- * Search in receipts, of which there can be millions (P4, P7); the same for the table of every service. Text is
- * compared with the body as PostgreSQL escapes it, a form that any bytes have; ASCII letters match case-insensitively.
+ * Search in receipts, of which a service can have millions (P4, P7). Text is compared with the body as PostgreSQL
+ * escapes it, because bodies can contain any bytes. ASCII letters match case-insensitively.
  */
 import { redactBody } from '#libs/redaction';
 import { type Queryable, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { decodeBody } from './body.ts';
 
-/** The indexed expression; texts are compared with it. */
+/** The indexed expression with which searched texts are compared. */
 const bodyText = sql`lower(encode(r.body, 'escape') collate "C")`;
 
 /**
- * SQL of the indexes for an online migration. @param hasSource whether receipts are of several kinds and have a person
+ * Returns the SQL of the indexes for an online migration. @param hasSource whether the table has columns for kind and
+ * person
  */
 export function receiptSearchIndexes(schema: string, hasSource: boolean): string[] {
   const table = `${schema}.webhook_receipts`;
@@ -25,14 +26,14 @@ export function receiptSearchIndexes(schema: string, hasSource: boolean): string
   ];
 }
 
-/** Returns a text unchanged, in JSON, and in ASCII-only JSON. */
+/** Returns a text in three encodings: unchanged, in JSON, and in ASCII-only JSON. */
 function encodingsOf(text: string): [string, string, string] {
   const json = JSON.stringify(text.toWellFormed()).slice(1, -1);
   const ascii = json.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return [text, json, ascii];
 }
 
-/** Whether a body contains a text in one of its encodings; equivalent to `bodyPatterns`. */
+/** Returns whether a body contains a text in one of its encodings. It matches the same bodies as `bodyPatterns`. */
 export function containsSearchText(body: string, text: string): boolean {
   const within = lowerAscii(body);
   return encodingsOf(text).some((form) => within.includes(lowerAscii(form)));
@@ -40,7 +41,10 @@ export function containsSearchText(body: string, text: string): boolean {
 
 const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/** LIKE patterns for `bodyText`, one per encoding of the text. */
+/**
+ * Returns LIKE patterns for `bodyText`, one per encoding of the text; undefined for an encoding that equals another
+ * one.
+ */
 export function bodyPatterns(text: string): {
   pattern: string;
   inJson: string | undefined;
@@ -65,13 +69,13 @@ function toPattern(text: string): string {
   return `%${lowerAscii(escaped.join('')).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 
-/** Last receipt of the previous page; null for the first page. */
+/** Position of the last receipt on the previous page; null for the first page. */
 export const beforeFilter = { beforeAt: t.instant.nullable, beforeId: t.bigint.nullable };
-/** Condition on the alias `r`. */
+/** Condition for receipts after this position, on the alias `r`. */
 export const isBefore = ({ beforeAt, beforeId }: Record<keyof typeof beforeFilter, SqlPart>): Sql =>
   sql`(${beforeAt} is null or (r.received_at, r.id) < (${beforeAt}, ${beforeId}))`;
 
-/** Null matches any value. */
+/** Filter of a list of receipts. A null value matches every receipt. */
 const filter = {
   kind: t.text.nullable,
   outcome: t.text.nullable,
@@ -83,7 +87,7 @@ const filter = {
 };
 type Filter = Record<keyof typeof filter, SqlPart>;
 const textParams = { pattern: t.text, inJson: t.text.nullable, inAscii: t.text.nullable };
-/** A text in the body; null matches any. */
+/** Parameters for a text in the body; null matches every receipt. */
 export const textFilter = { ...textParams, pattern: t.text.nullable };
 const containsText = ({
   pattern,
@@ -94,22 +98,22 @@ const containsText = ({
 
 export const textFilterValues = (text: string | undefined) =>
   text === undefined ? { pattern: undefined, inJson: undefined, inAscii: undefined } : bodyPatterns(text);
-/** Condition on the alias `r`. */
+/** Condition for receipts whose body contains the text, on the alias `r`. */
 export const hasText = (values: Record<keyof typeof textParams, SqlPart>): Sql =>
   sql`(${values.pattern} is null or (r.body is not null and ${containsText(values)}))`;
 
-/** Newest receipts that are scanned before the text index is used: frequent texts are found there at once. */
+/** Number of newest receipts that are scanned before the text index is used. The scan finds frequent texts quickly. */
 const scannedReceipts = 2_000;
 
 export interface ReceiptSearchOptions {
   readonly schema: string;
-  /** JSON of an item, from the alias `r`. */
+  /** SQL expression that returns a receipt as a JSON item, from the alias `r`. */
   readonly item: Sql;
   readonly hasSource: boolean;
   readonly kind: string;
 }
 
-/** Declares the statements. Items are JSON, newest first unless stated otherwise. */
+/** Declares the statements of the search. They return items as JSON, newest first unless stated otherwise. */
 export function declareReceiptSearch({ schema, item, hasSource, kind: only }: ReceiptSearchOptions) {
   const table = sql.id(`${schema}.webhook_receipts`);
   const isKind = (value: SqlPart): Sql =>
@@ -126,7 +130,10 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
   const [ofKind, ofNext] = hasSource
     ? [sql`(k.source, k.outcome)`, sql`next.source, next.outcome`]
     : [sql`(k.outcome)`, sql`next.outcome`];
-  /** Merges the newest receipts of each kind and outcome, which an index returns. */
+  /**
+   * Returns common table expressions that read the newest receipts of each kind and outcome from an index and merge
+   * them.
+   */
   const newest = (values: Filter, count: SqlPart): Sql => sql`recursive kinds as (
       (select ${columns} from ${table} order by ${columns} limit 1)
       union all
@@ -161,7 +168,7 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
       sql: (values) =>
         asItems(sql`select ${item} as item from ${table} r where ${matches(values)} ${order} limit ${values.limit}`),
     }),
-    /** Scans the newest receipts only. */
+    /** Searches only the newest receipts. */
     searchNewest: statement.one({
       name: 'receipts.operators-look',
       planned: 'each-call',
@@ -181,7 +188,7 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
         )
         ${asItems(sql`select ${item} as item from found join ${table} r using (id) ${order} limit ${values.limit}`)}`,
     }),
-    /** Candidates of a replay, oldest first. */
+    /** Returns the receipts that a replay may select, oldest first. */
     selectForReplay: statement.many({
       name: 'receipts.operators-choose',
       planned: 'each-call',
@@ -199,7 +206,7 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
       row: { id: t.bigint, body: t.bytes.as<Buffer>().nullable },
       sql: ({ ids }) => sql`select r.id::bigint as id, r.body from ${table} r where r.id = any(${ids})`,
     }),
-    /** Oldest first. */
+    /** Returns the receipts with these ids, oldest first. */
     listByIds: statement.one({
       name: 'receipts.operators-some',
       params: { ids: t.bigint.array },
@@ -222,7 +229,7 @@ export type ReceiptSearch = ReturnType<typeof declareReceiptSearch>;
 export interface VisibleTextSearch {
   readonly db: Queryable;
   readonly search: Pick<ReceiptSearch, 'listBodies'>;
-  /** Absent: every receipt matches. */
+  /** Searched text; if absent, every receipt matches. */
   readonly q: string | undefined;
 }
 
@@ -232,11 +239,14 @@ interface ListPosition {
   readonly id: number;
 }
 
-/** Maximum pages read for one reply, because texts that occur only in redacted values are skipped. */
+/** Maximum pages that are read for one response. Receipts that contain the text only in redacted values are skipped. */
 const maxPages = 5;
 const bodyBatchSize = 20;
 
-/** Receipts whose redacted body contains the text. Otherwise callers could guess a redacted value piece by piece. */
+/**
+ * Returns the receipts whose redacted body contains the text. A search in unredacted bodies would let callers guess
+ * redacted values.
+ */
 export async function filterVisibleMatches<Receipt extends { readonly id: number }>(
   { db, search, q }: VisibleTextSearch,
   found: readonly Receipt[],
@@ -251,7 +261,10 @@ export async function filterVisibleMatches<Receipt extends { readonly id: number
   return found.filter(({ id }) => visible.has(id));
 }
 
-/** A page of visible matches, newest first. @param find returns at most `limit` receipts before a position */
+/**
+ * Returns a page of receipts whose redacted body matches, newest first. @param find returns at most `limit` receipts
+ * before a position
+ */
 export async function collectVisibleMatches<Receipt extends { readonly id: number; readonly received_at: string }>(
   text: VisibleTextSearch,
   { limit, before }: { readonly limit: number; readonly before?: ListPosition | undefined },

@@ -2,8 +2,8 @@
 import { type DeclaredStatement, type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
 /**
- * Outcomes without effects. Like rejected ones, these rows are deleted after the retention; others only lose their
- * bodies.
+ * Outcomes of webhooks without effects. Their rows are deleted after the retention, like rows of rejected webhooks;
+ * other rows only lose their bodies.
  */
 export const ignoredOutcomes = ['ignored', 'agent_not_found'];
 
@@ -11,12 +11,12 @@ const params = { days: t.integer, limit: t.integer };
 const row = { count: t.integer };
 export type DropReceipts = DeclaredStatement<typeof params, typeof row, RowOf<typeof row>>;
 
-/** Ids of up to `limit` receipts older than `days`; skips rows that another process is deleting. */
+/** Returns the ids of up to `limit` receipts older than `days`. Skips rows that another process is deleting. */
 const old = ({ days, limit }: Readonly<Record<keyof typeof params, Parameter>>, condition: Sql): Sql => sql`array(
   select id from webhook_receipts where received_at < statement_timestamp() - make_interval(days => ${days}) and ${condition}
   order by received_at limit ${limit} for update skip locked)`;
 
-/** Rejected webhooks, and outcomes without effects. */
+/** Condition for receipts of rejected webhooks and of webhooks without effects. */
 const isDeletable = sql`(outcome in (${sql.join(ignoredOutcomes.map(sql.literal), sql`, `)}) or outcome like ${sql.literal(String.raw`rejected\_%`)})`;
 
 /** Deletes receipts of rejected and ignored webhooks. */
@@ -53,7 +53,7 @@ export function declareDropContents(columns: readonly string[]): DropReceipts {
   });
 }
 
-/** Adds one delivery per given key; keys can repeat. @returns the keys that exist */
+/** Increments the delivery count of receipts, once per given key; keys can repeat. @returns the keys that exist */
 export const countDeliveries = statement.many({
   name: 'receipts.count-refusals',
   params: { keys: t.text.array },

@@ -1,18 +1,21 @@
 /**
- * Bare addresses in Markdown, `https://…` and `mailto:…`, become links as written; markup characters in them have no
- * effect (D88). They end before white space, angle brackets, quotation marks, trailing punctuation and unmatched
- * closing brackets, as in other linkers.
+ * Turns bare addresses in Markdown, `https://…` and `mailto:…`, into links as written; markup characters in an address
+ * have no effect (D88). An address ends before white space, angle brackets, quotation marks, trailing punctuation and
+ * unmatched closing brackets, as in other linkers.
  */
 import type { MarkdownIt as Parser, StateInline } from 'markdown-it';
 
 const scheme = /(?:^|[^\p{L}\p{N}])(https?|mailto)$/iu;
 const longestScheme = 'mailto'.length;
-/** White space, control characters, quotation marks, and brackets and punctuation of other scripts. */
+/**
+ * Characters that end an address: white space, control characters, quotation marks, and brackets and punctuation of
+ * other scripts.
+ */
 const stop = /[\s\p{Cc}<>"“”„«»‹›（）［］｛｝【】〔〕「」『』《》〈〉、。，．：；！？]/u;
 const punctuation = new Set("?!.,:;*_~'’`…([{|\\");
 const escaped = /[!-/:-@[-`{-~]/;
 
-/** Required start of an address. Rejects most candidates early. */
+/** What must follow `https://`. The check rejects most candidates early. */
 const host = /\[[0-9a-f:.]{2,45}\]|[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,253}/iuy;
 const mailbox = /[^\s\p{Cc}<>"()[\]\\:;,@]{1,64}@[\p{L}\p{N}]/uy;
 
@@ -20,11 +23,14 @@ interface Address {
   readonly url: string;
   /** Position after the address. */
   readonly end: number;
-  /** Reaches the end of the text, so more can follow. */
+  /** Whether the address reaches the end of the text, so that more of it can follow. */
   readonly isOpen: boolean;
 }
 
-/** Adds the rule to a parser. An address at the end of an unfinished text can be incomplete and is not a link yet. */
+/**
+ * Adds the rule for bare addresses to a parser. At the end of an unfinished text an address can be incomplete, so it is
+ * not a link yet.
+ */
 export function readBareAddresses({ inline }: Parser, isUnfinished: (state: StateInline) => boolean): void {
   inline.ruler.after('text', 'bare_address', (state, silent) => {
     const { pos, posMax, src } = state;
@@ -62,8 +68,8 @@ function readAddress(src: string, start: number, colon: number, max: number): Ad
 }
 
 /**
- * Characters of a possible address, each with the position after it. Models escape characters in addresses and write
- * `&` as an entity.
+ * Returns the characters of a possible address, each with the position after it. Resolves escaped characters and
+ * `&amp;`, which models write in addresses.
  */
 function scan(src: string, start: number, max: number): { letters: string[]; ends: number[] } {
   const letters: string[] = [];

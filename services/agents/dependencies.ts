@@ -1,4 +1,4 @@
-/** What handlers, jobs and the update intake share. `service.ts` creates it once. */
+/** Dependencies that handlers, jobs and the update intake share. `service.ts` creates them once. */
 import type { Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -23,13 +23,13 @@ export interface Dependencies {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly bot: BotApi;
-  /** Undefined when no language model is configured, as is `runtime`. */
+  /** Undefined when no language model is configured; `runtime` is then undefined too. */
   readonly model: MeasuredModel | undefined;
   readonly runtime: ChatRuntime | undefined;
   readonly html: MessagingHtml;
   readonly admit: Admit;
   readonly threadChanges: ThreadChangeNotifier;
-  /** Aborts when the service stops and cannot wait any longer. */
+  /** Aborts when the service stops and its grace period has ended. */
   readonly stopping: AbortSignal;
   readonly pipeline: PipelineExtension | undefined;
 }

@@ -1,4 +1,4 @@
-/** All operations of the service. */
+/** Collects the handlers of all operations of the service. */
 import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { FeatureHandlers } from '#libs/service';

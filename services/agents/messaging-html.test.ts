@@ -88,11 +88,11 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
       'https://example.org/a_b\nhttps://example.org/c_d',
       `${link('https://example.org/a_b')}\n${link('https://example.org/c_d')}`,
     ],
-  ])('links a bare address as written: %s (D88)', (markdown, html) => {
+  ])('links a bare address and displays it unchanged: %s (D88)', (markdown, html) => {
     expect(render(markdown)).toBe(html);
   });
 
-  it('finds addresses in linear time', () => {
+  it('finds addresses in a text in linear time', () => {
     for (const text of [
       'http://',
       'http://a',
@@ -114,7 +114,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     }
   });
 
-  it('does not link dangerous schemes', () => {
+  it('does not link URLs with dangerous schemes', () => {
     for (const target of [
       'javascript:alert(1)',
       'JaVaScRiPt:alert(1)',
@@ -132,7 +132,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     }
   });
 
-  it('keeps the text of Markdown that is nested too deeply', () => {
+  it('returns the text of Markdown that is nested too deeply', () => {
     const html = render(`${'>'.repeat(500)} deep`);
     expect(toVisibleText(html)).toContain('deep');
     expectWellFormed(html);
@@ -159,7 +159,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     '> - ',
     '😀',
   ];
-  it.each(pieces)('keeps long repetitions of %j well-formed', (piece) => {
+  it.each(pieces)('renders many repetitions of %j as well-formed HTML', (piece) => {
     expectWellFormed(render(piece.repeat(Math.floor(16_384 / piece.length))));
   });
 
@@ -173,14 +173,14 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ['quotes that end at once', '> a\n\nb\n\n'],
     ['characters that are written as entities', '&'],
   ];
-  it.each(bombs)('limits its size relative to the source: %s', (_what, piece) => {
+  it.each(bombs)('limits the size of the HTML relative to the source: %s', (_what, piece) => {
     const source = piece.repeat(Math.ceil(longText / piece.length));
     const html = render(source);
     expect(html.length).toBeLessThanOrEqual(8 * (source.length + 100));
     expectWellFormed(html);
   });
 
-  it('renders a table if its rows have about their cells, otherwise shows its source', () => {
+  it('renders a table whose rows have most of their cells, and otherwise displays its source', () => {
     const table = (row: string): string => `|a|b|c|d|\n|-|-|-|-|\n${`${row}\n`.repeat(30)}`;
     expect(render(table('|1|2|3|'))).toMatch(/^<pre>a \| b \| c \| d\n1 \| 2 \| 3 \| \n/);
     expect(render(table('1'))).toMatch(/^\|a\|b\|c\|d\|\n/);
@@ -226,7 +226,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
   );
   const markdown = fc.array(fc.oneof(word, markup), { maxLength: 60 }).map((parts) => parts.join(''));
 
-  it('is well-formed with allowed tags only, for any input', () => {
+  it('renders any input as well-formed HTML with allowed tags only', () => {
     const input = fc.oneof(markdown, fc.string({ unit: 'binary', maxLength: 200 }));
     const check = (): void =>
       fc.assert(
@@ -236,7 +236,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     expect(check).not.toThrow();
   });
 
-  it('links only to http, https, mailto and tg addresses, for any input', () => {
+  it('links any input only to http, https, mailto and tg URLs', () => {
     const scheme = fc.constantFrom(
       'javascript:',
       'JAVASCRIPT:',
@@ -286,7 +286,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     fc.assert(property, { numRuns: 1_000 });
   });
 
-  it('keeps every character in order, for any markup', () => {
+  it('preserves every visible character in order, for any markup', () => {
     const letters = fc.stringMatching(/^[a-zäöüж漢]{1,8}$/);
     const mark = fc.constantFrom(
       '*',
@@ -324,13 +324,13 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     expect(() => fc.assert(property, { numRuns: 1_000 })).not.toThrow();
   });
 
-  it('replaces unpaired surrogates', () => {
+  it('replaces unpaired surrogates in HTML', () => {
     for (const text of ['a\ud83d b', '*\ude00*', '```\ud83d\n\ude00\n```', '[\ud83d](https://example.org/\ud83d)']) {
       expect(render(text).isWellFormed()).toBe(true);
     }
   });
 
-  it('keeps every word of text with emphasis, lists, quotes and headings', () => {
+  it('preserves every word of text with emphasis, lists, quotes and headings', () => {
     const letters = fc.stringMatching(/^[a-zäöü]{1,8}$/);
     const decorated = fc
       .tuple(letters, fc.constantFrom('', '*', '**', '~~', '`'))

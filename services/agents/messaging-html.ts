@@ -1,20 +1,20 @@
 /**
  * Converts Markdown to HTML for messaging platforms (rules/agents#visitor-chat; rules/providers#telegram-html): a, b,
- * i, s, code, pre and blockquote, with line breaks as `\n`. Text is collected as runs with marks and tags are written
- * from the runs, so the result is always well-formed.
+ * i, s, code, pre and blockquote, with line breaks as `\n`. The text is first collected as runs of equal formatting;
+ * tags are then written from the runs, so the result is always well-formed.
  */
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 import { readBareAddresses } from './bare-address.ts';
 import { dropAmbiguousEnd, isAtEnd, readUnfinished, type Unfinished } from './unfinished-markdown.ts';
 
 export interface MessagingHtml {
-  /** HTML in the Markdown is shown as text; only markup disappears. */
+  /** Converts Markdown to HTML. HTML in the Markdown is shown as text; only Markdown markup disappears. */
   render(markdown: string): string;
   /** Renders incomplete Markdown: open markup at the end is shown as if it were closed (C1). */
   renderUnfinished(markdown: string): string;
 }
 
-/** Marks of a run. Code has no other marks, as messaging platforms require. */
+/** Text with the same formatting. Code has no other formatting, as messaging platforms require. */
 interface Run {
   readonly text: string;
   readonly bold: boolean;
@@ -25,7 +25,10 @@ interface Run {
 }
 type Marks = Omit<Run, 'text'>;
 
-/** A block on its own lines; `quote`: number of the quotation, 0 = none; `gap`: line breaks before it. */
+/**
+ * A block on its own lines. `quote` is the number of the quotation, 0 = none; `gap` is the number of line breaks before
+ * the block.
+ */
 type Block =
   | { readonly kind: 'text'; readonly runs: Run[]; readonly quote: number; readonly gap: number }
   | {
@@ -36,17 +39,19 @@ type Block =
       readonly gap: number;
     };
 
-/** Deeper nesting is shown as source, since the parser drops it. */
+/** Maximum nesting. A text with deeper nesting is shown as source, since the parser drops that content. */
 const maxNesting = 40;
-/** HTML larger than this multiple of its Markdown, e.g. indents of nested lists, is shown as source. */
+/**
+ * Maximum ratio of HTML to Markdown size. A text that exceeds it, e.g. by indents of nested lists, is shown as source.
+ */
 const maxGrowth = 8;
 const plain: Marks = { bold: false, italic: false, strike: false, code: false, href: undefined };
 const linkSchemes = /^(https?:\/\/|mailto:|tg:\/\/)/i;
 
-/** Renderer for messages of visitors and all replies. */
+/** Creates the renderer for visitors' messages and all replies. */
 export function createMessagingHtml(): MessagingHtml {
   const parser = new MarkdownIt({ html: false, linkify: false, typographer: false, breaks: false, maxNesting });
-  // Reference definitions would disappear from the text.
+  // Reference definitions would disappear from the text, so the parser does not read them.
   parser.disable('reference');
   limitTables(parser);
   readUnfinished(parser);
@@ -65,8 +70,8 @@ export function createMessagingHtml(): MessagingHtml {
 }
 
 /**
- * The parser adds missing cells, so that many columns and short rows grow a thousandfold (16 KB took seconds). Such
- * tables are shown as source; in a complete table each cell has at least one character.
+ * Shows tables with too many missing cells as source. The parser adds missing cells, so that many columns and short
+ * rows grow a thousandfold (16 KB took seconds). In a complete table each cell has at least one character.
  */
 function limitTables({ block: { ruler } }: Parser): void {
   const readTable = ruler.getRules('').find(({ name }) => name === 'table');
@@ -85,13 +90,13 @@ function limitTables({ block: { ruler } }: Parser): void {
   ruler.at('table', rule, { alt: ['paragraph', 'reference'] });
 }
 
-/** Visible text of HTML written by {@link createMessagingHtml}. */
+/** Returns the visible text of HTML written by {@link createMessagingHtml}. */
 export function toVisibleText(html: string): string {
   const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
   return html.replaceAll(/<[^<>]*>/g, '').replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => entities[entity] ?? entity);
 }
 
-/** Flattens block tokens of the parser. */
+/** Converts block tokens of the parser to a flat list of blocks. */
 class BlockReader {
   readonly #blocks: Block[] = [];
   #lastInList = false;
@@ -175,7 +180,7 @@ class BlockReader {
     return list?.ordered === true ? `${indent}${list.next++}. ` : `${indent}• `;
   }
 
-  /** Writes the marker of a list item without text of its own. */
+  /** Writes the marker of a list item that has no text. */
   #flushMarker(): void {
     if (this.#marker !== undefined) this.#addText([]);
   }
@@ -190,7 +195,7 @@ class BlockReader {
   }
 
   #addPre(text: string, info: string): void {
-    // Other info strings would disappear.
+    // Any other info string would disappear, so it becomes the first line of the text.
     const hasLanguage = text !== '' && /^[\w+#.-]+$/.test(info);
     const content = hasLanguage || info === '' ? text : [info, text].filter((part) => part !== '').join('\n');
     this.#push(
@@ -247,7 +252,7 @@ function readAttribute(token: Token, name: string): string {
   return String(token.attrGet(name) ?? '');
 }
 
-/** Absolute links with known schemes; other links are shown as text. */
+/** Returns an absolute link with a known scheme. Returns undefined for other links, which are shown as text. */
 function checkLink(href: string): string | undefined {
   return linkSchemes.test(href) && URL.canParse(href) ? href : undefined;
 }
@@ -276,7 +281,7 @@ function writePre(text: string, language: string): string {
     : `<pre><code class="language-${escapeAttribute(language)}">${content}</code></pre>`;
 }
 
-/** Writes tags where marks change; tags are closed in reverse order. */
+/** Writes runs as HTML. Tags change where the formatting changes and are closed in reverse order. */
 function writeRuns(runs: readonly Run[]): string {
   let html = '';
   let open: string[] = [];

@@ -1,20 +1,20 @@
 /**
- * Text of the language model: token estimates, JSON replies, and replies without thoughts. Estimates need no tokenizer,
- * since servers behind `LLM_BASE_URL` use different ones. They are high, since a low estimate costs the reply and a
- * high one only some history: prose counts 1.5 to 2 times the tokens of byte-pair tokenizers, and digits, inner
- * capitals and emoji count as split.
+ * Text of the language model: token estimates, JSON replies, and replies without thoughts. The estimate uses no
+ * tokenizer, since servers behind `LLM_BASE_URL` use different ones. It is high on purpose: a low estimate can fail the
+ * reply, a high one only shortens the history. Prose counts 1.5 to 2 times the tokens of byte-pair tokenizers; digits,
+ * inner capitals and emoji count as split.
  */
 import { toStorableText } from '#libs/json';
 import { dropThoughts } from '#libs/thoughts';
 import type { MessagingHtml } from './messaging-html.ts';
 
-/** Lower-case ASCII letters and spaces share tokens. */
+/** Lower-case ASCII letters and spaces: characters per token. */
 const charactersPerToken = 3;
-/** UTF-8 bytes in other scripts: one token per Cyrillic letter, 1.5 per Chinese character. */
+/** UTF-8 bytes per token in other scripts: one token per Cyrillic letter, 1.5 per Chinese character. */
 const bytesPerToken = 2;
-/** Four-byte characters, e.g. emoji. */
+/** Tokens per four-byte character, e.g. emoji. */
 const tokensPerAstral = 3;
-/** Role and separators of a chat template. */
+/** Tokens for the role and separators of a message in a chat template. */
 const tokensPerMessage = 8;
 
 export function estimateTokens(text: string): number {
@@ -32,19 +32,19 @@ export function estimateTokens(text: string): number {
   return Math.ceil(letters / charactersPerToken + others + otherBytes / bytesPerToken + astral * tokensPerAstral);
 }
 
-/** Estimated tokens of a chat message. */
+/** Returns the estimated tokens of a chat message. */
 export function estimateMessage(text: string): number {
   return estimateTokens(text) + tokensPerMessage;
 }
 
-/** A reply in the wrong format. The message describes the problem without quoting the reply. */
+/** The model's reply has the wrong format. The error message describes the problem without quoting the reply. */
 export class UnusableReply extends Error {
   override readonly name = 'UnusableReply';
 }
 
 /**
- * Parses a reply that should be JSON, possibly in a code fence. Strings lose thoughts (D84) and characters that cannot
- * be stored (D75).
+ * Parses a reply that should be JSON, possibly in a code fence. Removes thoughts (D84) and characters that cannot be
+ * stored (D75) from strings.
  * @throws SyntaxError; RangeError when nested too deeply
  */
 export function parseJsonReply(text: string): unknown {
@@ -58,13 +58,16 @@ function removeCodeFence(text: string): string {
   return opening !== undefined && text.endsWith('```') ? text.slice(opening.length, -3) : text;
 }
 
-/** A recorded reply without thoughts, which earlier releases stored (D84). `""` if it has nothing else. */
+/**
+ * Returns a recorded reply without thoughts, which earlier releases stored (D84). Returns `""` if the reply contains
+ * only thoughts.
+ */
 export function dropThoughtsOf(body: string): string {
   const text = dropThoughts(body);
   return text === body ? body : text.trim();
 }
 
-/** A message of the agent without thoughts, rendered again if it changed. */
+/** Returns a message of the agent without thoughts. A changed message is rendered again. */
 export function cleanAgentMessage<M extends { readonly body: string; readonly html: string }>(
   message: M,
   writer: MessagingHtml,

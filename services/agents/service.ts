@@ -1,4 +1,4 @@
-/** Composition of the agents service: database, bus, language model and the chat runtime. */
+/** Composes the agents service from database, bus, language model and chat runtime. */
 import type { JobTuning } from '#libs/jobs';
 import { createServiceRuntime } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
@@ -30,11 +30,13 @@ export interface AgentsOptions {
   logger?: Logger;
   clock?: Clock;
   pipeline?: PipelineExtension;
-  /** Shortened by tests that kill processes. */
+  /** Shorter intervals for tests that kill processes. */
   tuning?: Partial<JobTuning> & { readonly turnLeaseMs?: number };
 }
 
-/** Grace period of running turns when the service stops; then they return 503 and record nothing. */
+/**
+ * Time that running turns have to end when the service stops. Turns still running then return 503 and record nothing.
+ */
 const turnGraceMs = 15_000;
 const sweepIntervalMs = 300_000;
 

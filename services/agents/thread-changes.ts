@@ -1,6 +1,6 @@
 /**
- * Notifies requests and running turns of takeovers and operator messages (H2) on all replicas. A lost event only delays
- * them.
+ * Notifies requests and running turns on all replicas of takeovers and operator messages (H2). A lost event only delays
+ * their reaction.
  */
 import type { Bus } from '#libs/nats';
 import { agents } from './contract.ts';
@@ -14,7 +14,7 @@ export class ThreadChangeNotifier {
     this.#bus = bus;
   }
 
-  /** Notifies all replicas; without a broker only this one. */
+  /** Notifies all replicas. Without a broker, notifies only this replica. */
   publish(threadId: number): void {
     this.notifyLocal(threadId);
     if (this.#bus.connected) this.#bus.publish(agents.events.threadChanged, { thread_id: threadId });
@@ -40,7 +40,10 @@ export class ThreadChangeNotifier {
     };
   }
 
-  /** Returns the query's result, and runs it again after a change or `ms` if it is not complete. */
+  /**
+   * Runs the query and returns a complete result at once. Otherwise waits for a change or `ms`, then runs the query
+   * again and returns its result.
+   */
   async waitFor<Found>(
     threadId: number,
     ms: number,

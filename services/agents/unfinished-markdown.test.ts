@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { findHtmlProblem } from '#libs/testing';
 import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
-/** Generated answers, each tested in all prefixes; CHAT_ANSWERS=10000 for a longer run. */
+/** Number of generated answers. Each is tested in all prefixes; CHAT_ANSWERS=10000 for a longer run. */
 const answers = Number(process.env['CHAT_ANSWERS'] ?? 100);
 const { render, renderUnfinished } = createMessagingHtml();
 const visible = (html: string): string => toVisibleText(html).replaceAll(/\s+/g, ' ').trim();
 
-describe('Markdown that is still being written (C1)', () => {
+describe('rendering of unfinished Markdown (C1)', () => {
   const cases: [string, string, string][] = [
     ['open bold', 'so **very imp', 'so <b>very imp</b>'],
     ['half a sign that closes bold', 'so **very*', 'so <b>very</b>'],
@@ -53,11 +53,11 @@ describe('Markdown that is still being written (C1)', () => {
     ['a quote', '> so it *is', '<blockquote>so it <i>is</i></blockquote>'],
     ['HTML', '<script>alert(1', '&lt;script&gt;alert(1'],
   ];
-  it.each(cases)('renders open markup: %s', (_what, markdown, html) => {
+  it.each(cases)('renders unfinished markup: %s', (_what, markdown, html) => {
     expect(renderUnfinished(markdown)).toBe(html);
   });
 
-  it('does not change text before its end', () => {
+  it('renders text before the unfinished end like complete Markdown', () => {
     for (const markdown of ['**open\n\nnext', '[open\n\nnext', '`open\n\nnext', '| a | b\n\nnext']) {
       expect(renderUnfinished(markdown)).toBe(render(markdown));
     }
@@ -103,7 +103,7 @@ describe('Markdown that is still being written (C1)', () => {
     }
   }
 
-  it('is well-formed and safe in every prefix, only grows, and ends as the complete reply', () => {
+  it('renders every prefix of a reply as well-formed HTML, only appends text, and ends with the complete reply', () => {
     const property = fc.property(answer, (text) => {
       let shown = '';
       checkPrefixes(text, (html) => {
@@ -111,7 +111,8 @@ describe('Markdown that is still being written (C1)', () => {
         shown = visible(html);
         return findHtmlProblem(html) ?? (shown.startsWith(before) ? undefined : `shows ${shown} after ${before}`);
       });
-      // Trailing markup lines and numbers are ambiguous until the end; `done` contains them.
+      // Trailing markup lines and numbers are ambiguous until the end of the text, so only the `done` event contains
+      // them.
       const whole = visible(render(text));
       const [lastLine = ''] = text
         .replace(/\n```$/, '')
@@ -127,7 +128,7 @@ describe('Markdown that is still being written (C1)', () => {
     fc.assert(property, { numRuns: answers });
   });
 
-  it('is well-formed and safe in every prefix of any text', () => {
+  it('renders every prefix of any text as well-formed and safe HTML', () => {
     const signs = '* ** _ ~~ ` ``` [ ]( ) ![ < > & " | --- \\ https:// javascript: &lt; </b> <b> # - 1. :'.split(' ');
     const anything = fc.oneof(
       word,
@@ -141,13 +142,13 @@ describe('Markdown that is still being written (C1)', () => {
   });
 
   it.each(['[', '![', '[a](', '`a', '``', '**a ', '*a _b ', '| a ', '<h', '~~a ', '&a'])(
-    'renders long repetitions of %j',
+    'renders many repetitions of %j in linear time',
     (sign) => {
       expect(findHtmlProblem(renderUnfinished(sign.repeat(Math.floor(20_000 / sign.length))))).toBeUndefined();
     },
   );
 
-  it('renders unclosed code with many backticks quickly', () => {
+  it('renders unclosed code with many backticks in linear time', () => {
     const startedAt = performance.now();
     expect(renderUnfinished(`\`a ${'`'.repeat(100_000)} b`)).toMatch(/^<code>a `+ b<\/code>$/);
     expect(performance.now() - startedAt).toBeLessThan(5_000);

@@ -1,18 +1,21 @@
 /**
- * Rendering of Markdown that is still being written (C1). Open markup at the end is shown as its most likely result:
+ * Renders Markdown that is still being written (C1). Open markup at the end is shown as its most likely result:
  * unclosed bold as bold, a link without target as text, a first table row as a table. Ambiguous characters are
- * withheld, so markup never appears and disappears. Only the end of the text is affected.
+ * withheld, so that markup never appears and then disappears. Only the end of the text is affected.
  */
 import type { MarkdownIt as Parser, StateBlock, StateInline, Token } from 'markdown-it';
 
 /** Parser environment of an unfinished text. */
 export interface Unfinished {
   isUnfinished: true;
-  /** Inline content at the end. */
+  /** Inline tokens at the end of the text. */
   last?: Token[] | null;
 }
 
-/** Drops markup at the end whose meaning is undecided: lines of markup only, and incomplete escapes and entities. */
+/**
+ * Drops markup at the end of the text whose meaning is undecided: lines that contain only markup, and incomplete
+ * escapes and entities.
+ */
 export function dropAmbiguousEnd(markdown: string): string {
   let text = markdown
     .replace(/[\ud800-\udbff]$/, '')
@@ -28,15 +31,15 @@ export function dropAmbiguousEnd(markdown: string): string {
   }
 }
 
-/** Longer lines are not examined. */
+/** Maximum length of a line that can be dropped as markup. */
 const maxMarkupLength = 200;
-/** Bullets, rules, underlines of headings and tables, and list numbers. */
+/** Matches bullets, rules, underlines of headings and tables, and list numbers. */
 // super-linear: a line has at most 200 characters
 const markupPattern = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:[-+*_=~`#|: \t]+|\d{1,9}[.)]?)?$/;
-/** Start of a code block with part of its language, or its end. */
+/** Matches the start of a code block with an incomplete language, or its end. */
 const fencePattern = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(?:`{3,}[^`]*|~{3,}[^~]*)$/;
 
-/** Adds rules that apply when the environment is an `Unfinished`. */
+/** Adds rules to a parser that apply when the environment is an `Unfinished`. */
 export function readUnfinished({ core, block, inline }: Parser): void {
   core.ruler.before('inline', 'unfinished', ({ env, tokens }) => {
     if (!isUnfinished(env)) return;
@@ -53,7 +56,7 @@ export function readUnfinished({ core, block, inline }: Parser): void {
   inline.ruler2.after('balance_pairs', 'unfinished_emphasis', closeEmphasis);
 }
 
-/** The parser pads rows with empty cells. */
+/** Drops the empty cells with which the parser fills an incomplete row. */
 function dropEmptyCells(tokens: Token[]): void {
   const last = tokens.findLastIndex(({ type, content }) => type === 'tr_open' || (type === 'inline' && content !== ''));
   const ends = tokens.splice(last + 1).filter(({ type }) => type !== 'inline');
@@ -69,7 +72,7 @@ export function isAtEnd({ env, tokens }: StateInline): boolean {
   return isUnfinished(env) && env.last === tokens;
 }
 
-/** A row at the end becomes a table before its delimiter line arrives. */
+/** Reads a row at the end of the text as a table before its delimiter line arrives. */
 function readTableHead(state: StateBlock, startLine: number, _endLine: number, silent: boolean): boolean {
   if (!isUnfinished(state.env) || startLine !== state.lineMax - 1) return false;
   const start = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0);
@@ -89,7 +92,7 @@ function readTableHead(state: StateBlock, startLine: number, _endLine: number, s
   return true;
 }
 
-/** Unclosed code extends to the end. */
+/** Reads unclosed code, which extends to the end of the text. */
 function readCode(state: StateInline, silent: boolean): boolean {
   if (!isAtEnd(state) || state.src[state.pos] !== '`') return false;
   const [signs = ''] = /^`+/.exec(state.src.slice(state.pos, state.posMax)) ?? [];
@@ -106,7 +109,7 @@ function readCode(state: StateInline, silent: boolean): boolean {
   return true;
 }
 
-/** A link or image with an incomplete target is shown as text. */
+/** Reads a link or image with an incomplete target as text. */
 function readLink(state: StateInline, silent: boolean): boolean {
   const { src, pos, posMax } = state;
   if (!isAtEnd(state) || silent) return false;
@@ -114,7 +117,7 @@ function readLink(state: StateInline, silent: boolean): boolean {
   if (src[start] !== '[') return src[pos] === '!' && pos === posMax - 1 && skip(state, 1);
   const end = state.md.helpers.parseLinkLabel(state, start, false);
   state.pos = pos;
-  // More likely a footnote or check box than a link.
+  // The brackets are more likely a footnote or a check box than a link.
   if (/^\[[\d\s,x]*\]?$/.test(src.slice(start, posMax))) return skip(state, posMax - pos);
   if (end < 0) return skip(state, start + 1 - pos);
   if (
@@ -139,7 +142,7 @@ function readAutolink(state: StateInline, silent: boolean): boolean {
   return isAtEnd(state) && !silent && /^<(?:h|ht|htt|https?|https?:[^\s<>]*)?$/.test(rest) && skip(state, 1);
 }
 
-/** Closes open emphasis at the end; trailing markers are hidden. */
+/** Closes open emphasis at the end of the text and hides trailing markers. */
 function closeEmphasis(state: StateInline): void {
   if (!isAtEnd(state)) return;
   const { delimiters, tokens } = state;
@@ -175,7 +178,7 @@ function closeEmphasis(state: StateInline): void {
   }
 }
 
-/** An asterisk within a word is rather multiplication than emphasis. */
+/** Whether an asterisk is within a word, where it is more likely multiplication than emphasis. */
 function isWithinWord(tokens: readonly Token[], sign: number): boolean {
   let before = sign;
   while (before >= 0 && sign - before < 3 && tokens[before]?.content === tokens[sign]?.content) before--;

@@ -1,4 +1,4 @@
-/** All jobs of the service. */
+/** Collects all jobs of the service. */
 import type { OnDead } from '#libs/jobs';
 import { pipelineJobs } from '#libs/pipeline';
 import { createPipelineWorkers, noteDeadJobs } from '#libs/pipeline-worker';

@@ -16,12 +16,12 @@ const document = buildAsyncApi() as {
   info: { version: string };
   components: { messages: Record<string, Message> };
 };
-/** 0 is an error, 1 a warning. */
+/** Diagnostics up to this severity fail the test: 0 is an error, 1 a warning. */
 const worstAllowed = 1;
 const messages = Object.values(document.components.messages);
 
 describe('the AsyncAPI document (rules/events#documents; V8)', () => {
-  it('is valid for the official parser, of this release', async () => {
+  it('passes the official AsyncAPI parser, with the running release', async () => {
     const { document: parsed, diagnostics } = await new Parser().parse(JSON.stringify(document));
     const found = JSON.parse(JSON.stringify(diagnostics)) as { severity: number }[];
     expect(found.filter(({ severity }) => severity <= worstAllowed)).toEqual([]);
@@ -30,18 +30,18 @@ describe('the AsyncAPI document (rules/events#documents; V8)', () => {
     expect(document.info.version).toBe(releaseVersion);
   });
 
-  it('contains every type once', () => {
+  it('contains every event type once', () => {
     expect(messages.map(({ name }) => name)).toEqual(feedTypes.map(({ type }) => type));
     expect(new Set(feedTypes.map(({ type }) => type)).size).toBe(feedTypes.length);
   });
 
-  it.each(messages)('contains an example of $name that fits its schema', ({ payload, examples }) => {
+  it.each(messages)('contains an example of $name that matches its schema', ({ payload, examples }) => {
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) expect(compileSchema(payload as never)(example.payload)).toBeUndefined();
     expect(compileSchema(payload as never)({ ...examples[0]?.payload, type: 'another.type' })).toBeDefined();
   });
 
-  it('describes readable data only: a subject for each type, and only ids, slugs and enumerations as data', () => {
+  it('declares a subject for each event type, and only ids, slugs and enumerations as event data', () => {
     for (const { type, subject, data } of feedTypes) {
       expect([type, feedSubjects.includes(subject)]).toEqual([type, true]);
       for (const field of Object.keys((data as { properties?: object }).properties ?? {})) {

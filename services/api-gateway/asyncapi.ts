@@ -58,7 +58,7 @@ export function buildAsyncApi(): Json {
   };
 }
 
-/** The schema of an event of this type. */
+/** Returns the schema of one event type. */
 export function describeEvent({ type, subject, data }: FeedEvent): Json {
   const { id, occurred_at: occurredAt, subject: about, cursor } = PublicEvent.properties;
   const subjectSchema = Type.Object(
@@ -70,7 +70,7 @@ export function describeEvent({ type, subject, data }: FeedEvent): Json {
   );
 }
 
-/** `conversation.created` → `conversationCreated`. */
+/** Returns the message name of an event type: `conversation.created` → `conversationCreated`. */
 export function nameOf({ type }: FeedEvent): string {
   return type.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

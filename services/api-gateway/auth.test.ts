@@ -24,7 +24,7 @@ const withHeaders = (headers: Record<string, string>): HttpContext =>
 const admit = (token: string): unknown => authenticate(shared, withHeaders({ authorization: `Bearer ${token}` }));
 
 describe('the shared token (rules/access#classes-of-routes)', () => {
-  it('is admitted unchanged, with any case of the scheme', () => {
+  it('accepts only the exact token, with any case of the scheme', () => {
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
     expect(authenticate(shared, withHeaders({ authorization: `bEARER  ${apiToken}` }))).toEqual({ kind: 'shared' });
   });
@@ -36,19 +36,19 @@ describe('the shared token (rules/access#classes-of-routes)', () => {
     ['another encoding of a character', apiToken.replace('ø', '\u00f8\u0301')],
     ['zeros behind it', `${apiToken}${'\0'.repeat(300)}`],
     ['a long text', 'x'.repeat(10_000)],
-  ])('is not %s', (_name, token) => {
+  ])('rejects as shared token: %s', (_name, token) => {
     expect(() => admit(token)).toThrow('Authentication is required.');
   });
 
-  it('is rejected right after an admission, and admitted right after a rejection', () => {
+  it('rejects a wrong token after an accepted one, and accepts the right token after a rejection', () => {
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
     expect(() => admit('t')).toThrow('Authentication is required.');
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
   });
 });
 
-describe('the key of the login (rules/access#login)', () => {
-  it('is compared to its full length', async () => {
+describe('the gate key of the login (rules/access#login)', () => {
+  it('compares the whole gate key', async () => {
     expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': 's'.repeat(400) }))).toBeUndefined();
     for (const key of ['s'.repeat(399), 's'.repeat(401), `${'s'.repeat(399)}S`, '']) {
       await expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': key }))).rejects.toThrow(
@@ -78,19 +78,19 @@ describe('a service key (rules/access#scopes; K3, K4)', () => {
       refuseLogin: () => Promise.reject(new Error('refused')),
     })(access, withHeaders({ authorization: 'Bearer key' }));
 
-  it('is admitted with the scope of the route, with the scope for everything, and where no scope is required', () => {
+  it('accepts a key with the scope of the route or the scope `*`, and any key on routes without a scope', () => {
     expect(asKey({ auth: 'shared-or-user', scope: 'media:read' })).toEqual(actor);
     expect(asKey({ auth: 'shared-or-user', scope: 'media:write' }, ['*'])).toMatchObject({ accountId: 1 });
     expect(asKey({ auth: 'v1', scope: null })).toEqual(actor);
   });
 
-  it('is admitted to routes of the shared token if its scopes allow it', () => {
+  it('accepts a key on routes of the shared token if its scopes allow the route', () => {
     expect(asKey(shared)).toEqual(actor);
     expect(() => asKey(shared, ['media:read'])).toThrow('needs the scope agents:read');
   });
 
   it.each(['shared-or-user', 'user', 'coherence', 'v1', 'ops'] as const)(
-    'is rejected for its scope before other checks of the class %s',
+    'rejects a key without the scope before other checks of the access class %s',
     (auth) => {
       const error = errorOf(() => asKey({ auth, scope: 'steps:read' }));
       expect(error.toBody()).toEqual({
@@ -102,7 +102,7 @@ describe('a service key (rules/access#scopes; K3, K4)', () => {
     },
   );
 
-  it('has no more rights than its account', () => {
+  it('grants a key no more rights than its account', () => {
     expect(errorOf(() => asKey({ auth: 'coherence', scope: 'media:read' })).reason).toBe('coherence_access_required');
     expect(() => asKey({ auth: 'ops', scope: 'ops:read' }, ['*'])).toThrow('Only superusers');
   });

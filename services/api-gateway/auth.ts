@@ -1,4 +1,7 @@
-/** Authorization: classes of routes and scopes of keys (rules/access#classes-of-routes; D12, D13, D30, D40; K3, K4). */
+/**
+ * Authorizes requests by the class of the route and the scopes of the key (rules/access#classes-of-routes; D12, D13,
+ * D30, D40; K3, K4).
+ */
 import { type Actor, type AuthClass, hasScope, mayActOps, mayReadOps, type Route } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { type HttpContext, clientAddressOf } from '#libs/http';
@@ -10,7 +13,7 @@ export interface AuthOptions {
   isGateKey: (given: string) => boolean;
   /** Tokens that act for an account. */
   credentials: readonly Credential[];
-  /** Sessions of the console: the only credential of its requests, and not valid on others (S3). */
+  /** Sessions of the console. Console requests accept only these sessions; all other requests reject them (S3). */
   consoleSessions: Credential;
   /** Behaves like a failed login, so that a wrong gate key is indistinguishable from a wrong password (D40). */
   refuseLogin: (ip: string, call: CallContext) => Promise<unknown>;
@@ -22,7 +25,10 @@ const sharedActor: Actor = Object.freeze({ kind: 'shared' });
 /** Timeout of verifying a credential. */
 const verifyTimeoutMs = 5_000;
 
-/** Check of every route. Credentials are read from the Authorization header only, never from cookies. */
+/**
+ * Returns the function that authenticates the request of any route. It reads credentials from the Authorization header
+ * only, never from cookies.
+ */
 export function createAuthenticate(
   options: AuthOptions,
 ): (route: Access, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined> {
@@ -64,10 +70,12 @@ export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
   const { key } = actor;
   if (key !== undefined && typeof scope === 'string' && !hasScope(key.scopes, scope))
     throw insufficientScope(scope, key.scopes);
-  // Routes of the platform's own clients are open to keys with their scope, but not to logins of people (D30).
+  // Routes for the platform's own clients accept service keys with the scope of the route, but not logins of people
+  // (D30).
   if (auth === 'shared' && key === undefined) throw unauthenticated();
   if (auth === 'coherence' && !actor.coherenceAccess) throw coherenceAccessRequired();
-  // Requests of the open API are attributed to the person of the account, who can be erased since the login.
+  // Requests of the open API are attributed to the person of the account. The person can have been erased since the
+  // login.
   if (auth === 'v1' && actor.personId === null)
     throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
   if (auth === 'ops' && !mayReadOps(actor)) {
@@ -85,7 +93,7 @@ export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
   return actor;
 }
 
-/** The token of `Authorization: Bearer <token>`; the scheme is case-insensitive. */
+/** Returns the token of `Authorization: Bearer <token>`. The scheme is case-insensitive. */
 function readBearer(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /^bearer +(\S+)$/i.exec(header)?.[1];
 }

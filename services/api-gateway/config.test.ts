@@ -10,7 +10,7 @@ const needed = {
 };
 
 describe('the shared secrets of the gateway (K8)', () => {
-  it.each(['API_TOKEN', 'API_LOGIN_SECRET'])('are up to four values: %s', (name) => {
+  it.each(['API_TOKEN', 'API_LOGIN_SECRET'])('accepts one to four values: %s', (name) => {
     expect(loadGatewayConfig({ ...needed, [name]: ' new\nold\tolder oldest ' })).toMatchObject({
       [name]: ' new\nold\tolder oldest ',
     });
@@ -20,7 +20,7 @@ describe('the shared secrets of the gateway (K8)', () => {
     expect(() => loadGatewayConfig({ ...needed, [name]: ' \n' })).toThrow(`${name} must be one value`);
   });
 
-  it('are each validated like a single value when the gateway is reachable from other machines', () => {
+  it('validates each value of a secret when the gateway is reachable from other machines', () => {
     const long = 'x'.repeat(24);
     const exposed = { ...needed, NODE_ENV: 'production', API_LOGIN_SECRET: long };
     expect(() => loadGatewayConfig({ ...exposed, API_TOKEN: `${long} demo-api-token` })).toThrow(
@@ -36,7 +36,7 @@ describe('the shared secrets of the gateway (K8)', () => {
 describe('the identity provider of the gateway (S1)', () => {
   const issuer = 'https://id.example.org/realms/team';
 
-  it('requires an issuer with an audience, or neither', () => {
+  it('requires issuer and audience together, or neither', () => {
     expect(loadGatewayConfig(needed)).not.toHaveProperty('OIDC_ISSUER');
     expect(loadGatewayConfig({ ...needed, OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'api' })).toMatchObject({
       OIDC_ISSUER: issuer,

@@ -1,4 +1,4 @@
-/** Built once in service.ts; passed to all handlers of the gateway. */
+/** Dependencies that service.ts creates once and passes to all handlers of the gateway. */
 import type { RouteHandler } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import type { Telemetry } from '#libs/telemetry';

@@ -27,7 +27,10 @@ const operations = documents.flatMap(({ name, document }) =>
   ),
 );
 
-/** Compiled once: every schema drags the models of its document along, and most operations fail in the same words. */
+/**
+ * Each schema is compiled once, because it includes the models of its document and most operations have the same error
+ * schemas.
+ */
 const checks = new Map<string, ReturnType<typeof compileSchemaForAll>>();
 
 function checkFor(
@@ -42,8 +45,8 @@ function checkFor(
 }
 
 /**
- * What the story cannot show: it is sent to a fresh platform, which has no host of videos, agents that gather nothing
- * from visitors, no job that surely waits, and says of attempts what is never twice the same.
+ * Operations without a successful example. The story runs on a fresh platform without a video host, without knowledge
+ * from visitors and without a reliably waiting job; delivery attempts differ in each run.
  */
 const withoutSuccess: ReadonlySet<string> = new Set([
   'getVideo',
@@ -55,16 +58,16 @@ const withoutSuccess: ReadonlySet<string> = new Set([
 ]);
 
 describe('OpenAPI documents (rules/http#live-schema)', () => {
-  it.each(documents)('$name contains its release (rules/operations#releases)', ({ document }) => {
+  it.each(documents)('contains the running release in $name (rules/operations#releases)', ({ document }) => {
     expect(document.info.version).toBe(releaseVersion);
   });
 
-  it.each(documents)('$name fits the meta schema of OpenAPI 3.1', async ({ document }) => {
+  it.each(documents)('writes $name according to the meta schema of OpenAPI 3.1', async ({ document }) => {
     const result = await new Validator().validate(structuredClone(document));
     expect([document.openapi.slice(0, 3), result.errors, result.valid]).toEqual(['3.1', undefined, true]);
   });
 
-  it('document an ETag for every GET of one resource, and for no list (rules/http#etag)', () => {
+  it('documents an ETag for every GET of a single resource, and for no list (rules/http#etag)', () => {
     const documented = routes.filter(({ method, documented: shown }) => method === 'GET' && shown !== false);
     expect(documented.filter(({ etag }) => etag !== true).map(({ operationId }) => operationId)).toEqual(
       documented
@@ -73,21 +76,21 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
     );
   });
 
-  it('do not offer a key for routes that require a login (rules/access#own-login)', () => {
+  it('documents no service key for routes that require a login (rules/access#own-login)', () => {
     const offered = operations.filter(({ security = [] }) => security.some((entry) => 'serviceKey' in entry));
     const loginOnly = ['logout', 'changePassword', 'listSessions', 'revokeSession'];
     expect(loginOnly.filter((id) => offered.some(({ operationId }) => operationId === id))).toEqual([]);
     expect(offered.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(['whoami', 'listKeys']));
   });
 
-  it('name every operation once', () => {
+  it('uses every operation id once', () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBe(routes.filter((route) => route.documented !== false).length);
   });
 
   it.each(routes.filter(({ rpc }) => rpc !== undefined))(
-    '$operationId documents the responses of its operation',
+    'documents every response of $operationId',
     ({ rpc, replies, formats }) => {
       const shapeOf = (schema: object | undefined) =>
         JSON.parse(JSON.stringify({ ...schema, description: undefined })) as unknown;
@@ -98,13 +101,13 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
         return;
       }
       const successes = Object.entries(replies).filter(([status]) => Number(status) < 300);
-      // 204 has no body, whatever the operation says.
+      // A 204 response has no body, whatever the operation returns.
       const answered = successes.map(([status]) => shapeOf(status === '204' ? undefined : rpc?.reply));
       expect(successes.map(([, { schema }]) => shapeOf(schema))).toEqual(answered);
     },
   );
 
-  it.each(operations)('$operationId describes itself, its responses and the schema of every JSON body', (operation) => {
+  it.each(operations)('describes $operationId, its responses and the schema of every JSON body', (operation) => {
     expect(operation.summary).not.toBe('');
     for (const [status, { description, content = {} }] of Object.entries(operation.responses)) {
       expect([status, description]).toEqual([status, expect.stringMatching(/\S/)]);
@@ -114,7 +117,7 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
   });
 
   it.each(operations)(
-    '$operationId has examples that fit their schemas, including a success if the story has one',
+    'documents valid examples for $operationId, including a success response if the test story contains one',
     ({ operationId, document, responses, requestBody, components }) => {
       const bodies = [
         ...Object.entries(responses).flatMap(([, { content }]) => Object.values(content ?? {})),
@@ -127,7 +130,7 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
         Number(status) < 300 ? Object.entries(content ?? {}).filter(([type]) => /json|text/.test(type)) : [],
       );
       if (withoutSuccess.has(operationId)) return;
-      // Missing ones come from a step of the story, then npm run fix.
+      // To add a missing example, extend the story and run `npm run fix`.
       expect(shown.filter(([, { example }]) => example === undefined).map(([type]) => type)).toEqual([]);
     },
   );

@@ -1,4 +1,4 @@
-/** The three OpenAPI documents, one for each surface (rules/http#live-schema). */
+/** Builds the three OpenAPI documents, one for each surface (rules/http#live-schema). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '#libs/contract';
@@ -30,10 +30,10 @@ const tags = {
   worklist: 'Follow-ups due for memberships and relationships.',
 };
 
-/** Version of the HTTP contract: `X-Api-Version`. `info.version` is the release instead (rules/operations#releases). */
+/** Version of the HTTP contract, sent as `X-Api-Version`. `info.version` is the release (rules/operations#releases). */
 export const apiVersion = '1.0.0';
 
-/** Settings of each document; the last one is its error format. */
+/** Settings of each document; the last one is the format of its errors. */
 const surfaces = {
   api: { title: 'Coherence API', description: apiIntroduction, surface: 'api' },
   v1: { title: 'Coherence open API', description: v1Introduction, surface: 'v1' },
@@ -55,7 +55,7 @@ export function buildDocuments(routes: readonly Route[]): Record<Surface, OpenAp
   return { api: buildDocument(routes, 'api'), v1: buildDocument(routes, 'v1'), ops: buildDocument(routes, 'ops') };
 }
 
-/** The example story of `story/`, by operation; `npm run fix` writes it. */
+/** Returns the examples by operation. `npm run fix` records them from the example story in `story/`. */
 function readExamples(): OpenApiExamples {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'examples.json'), 'utf8')) as OpenApiExamples;
 }

@@ -1,6 +1,6 @@
 /**
- * The identity provider of the platform (rules/access#identity-provider). Loaded only when one is configured, as its
- * libraries are half of the modules of the gateway.
+ * The identity provider of the platform (rules/access#identity-provider). This module is loaded only when a provider is
+ * configured, because its libraries are half of the gateway's modules.
  */
 import { ConfigError, listSecretValues } from '#libs/config';
 import type { Logger } from '#libs/logger';
@@ -23,9 +23,9 @@ import { createProviderSignIn, type ProviderSignInParts } from './console/sign-i
 import type { Dependencies } from './dependencies.ts';
 
 export interface IdentityProvider {
-  /** Verifies bearer tokens; undefined when they are not accepted. */
+  /** Verifies bearer tokens; undefined when bearer tokens of the provider are not accepted. */
   readonly verifier: Verifier | undefined;
-  /** Sign-in to the console; undefined when it uses email and password. */
+  /** Sign-in to the console at the provider; undefined when the console uses email and password. */
   readonly providerSignIn: Dependencies['providerSignIn'];
   /** Counts rejected tokens by reason; ignores other errors. */
   readonly countRefusal: (error: unknown) => void;
@@ -85,7 +85,7 @@ export function connectIdentityProvider({
     outbound,
     allowedHosts,
     clientSecret: clientSecret === '' ? undefined : clientSecret,
-    // Known to all replicas only, and as sensitive as the sealed values.
+    // Only the replicas know this key, and it is as sensitive as the sealed values.
     secret: config.ACTOR_SIGNING_KEY,
   };
   return {

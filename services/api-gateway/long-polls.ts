@@ -1,8 +1,8 @@
 /**
  * Long polls of the event feed (rules/events#feed; V3). A wait is split into short calls, so that a stopping gateway
- * returns the empty page of the current call instead of holding requests until they are cut
- * (rules/operations#promises). Credential and rights are checked again between calls and before a reply (D89). Long
- * polls do not count as requests in flight; their number per account is limited (rules/http#overload).
+ * returns the empty page of the current call and does not abort requests (rules/operations#promises). Credential and
+ * rights are checked again between calls and before a reply (D89). Long polls do not count as requests in flight; their
+ * number per account is limited (rules/http#overload).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor, RequestOf } from '#libs/contract';
@@ -15,15 +15,15 @@ import { readFeed } from './routes/v1/events.ts';
 type Request = RequestOf<typeof readFeed>;
 
 /**
- * Much shorter than the drain time of the gateway, and with the reply less than the five seconds between two checks
- * (D89).
+ * Much shorter than the drain time of the gateway. Together with the reply it is less than the five seconds between two
+ * checks of the credential (D89).
  */
 const turnSeconds = 4;
-/** Pages with events are longer. */
+/** Maximum size of an empty page; pages with events are longer. */
 const emptyBytes = 200;
 
 export interface LongPollLimits {
-  /** Limit of waiting requests of all accounts. */
+  /** Maximum number of waiting requests of all accounts. */
   readonly max: number;
   readonly maxPerAccount: number;
 }
@@ -40,12 +40,15 @@ export class LongPolls {
     this.#limits = limits;
   }
 
-  /** Waiting requests return when their current call ends. */
+  /** Makes waiting requests return when their current call ends. */
   stop(): void {
     this.#stopping = true;
   }
 
-  /** @throws AppError 429; 401 and 403 when access ends; unavailable */
+  /**
+   * Returns a page of the feed, and waits for events if requested. @throws AppError 429; 401 and 403 when access ends;
+   * unavailable
+   */
   async read(request: Request, context: CallContext, ctx: HttpContext): Promise<RawReply> {
     if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(readFeed, request, context);
     const release = this.#enter(context.actor, ctx);
@@ -84,12 +87,12 @@ export class LongPolls {
       const wait = this.#stopping ? 0 : Math.min(remaining, turnSeconds);
       const nextRequest = { ...request, ...(after !== undefined && { after }), wait };
       const reply = await this.#bus.callRaw(readFeed, nextRequest, { ...context, actor });
-      // Stops after the current call when the client has disconnected.
+      // When the client has disconnected, no further call is made.
       if (res.destroyed) return reply;
       const present = await state.authorize();
       remaining -= wait;
       const next = readNextOfEmpty(reply);
-      // The page was read with outdated rights: read it again with the current ones.
+      // The page was read with outdated rights, so it is read again with the current rights.
       if (next === undefined && !isDeepStrictEqual(present, actor)) remaining = 0;
       else if (next === undefined || remaining <= 0 || this.#stopping) return reply;
       else after = next;
@@ -98,7 +101,7 @@ export class LongPolls {
   }
 }
 
-/** Cursor of an empty page; undefined for a page with events. */
+/** Returns the cursor of an empty page; returns undefined for a page with events. */
 function readNextOfEmpty(reply: RawReply): string | undefined {
   if (reply.kind !== 'bytes' || reply.bytes.byteLength > emptyBytes) return undefined;
   const { items, next } = JSON.parse(Buffer.from(reply.bytes).toString('utf8')) as { items: unknown[]; next: string };
@@ -109,7 +112,7 @@ export const { readChatUpdates } = agents.rpcs;
 
 /**
  * Long polls of chat visitors that wait for an operator (H2). They do not count as requests in flight. When too many
- * wait, or the gateway is stopping, they return at once and the page polls again.
+ * requests wait, or the gateway is stopping, they return at once and the page polls again.
  */
 export class ChatWaits {
   readonly #bus: Pick<Bus, 'callRaw'>;

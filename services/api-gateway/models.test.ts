@@ -1,6 +1,6 @@
 /**
- * What generators of clients make of the documents follows from names: every model has one, and none is long
- * (rules/http#live-schema).
+ * Checks the names of models in the documents, because client generators use them: every model has a name, and no name
+ * is long (rules/http#live-schema).
  */
 import { describe, expect, it } from '@jest/globals';
 import { buildDocuments } from './documents.ts';
@@ -9,7 +9,7 @@ import { routes } from './routes/index.ts';
 type Node = Readonly<Record<string, unknown>>;
 const documents = Object.entries(buildDocuments(routes)).map(([name, document]) => ({ name, document }));
 
-/** Calls `visit` with every object of a document and its place; examples are data. */
+/** Calls `visit` with every object of a document and its path. Examples are skipped, as they are data. */
 function walk(value: unknown, place: string, visit: (node: Node, place: string) => void): void {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) visit(value as Node, place);
@@ -20,7 +20,7 @@ function walk(value: unknown, place: string, visit: (node: Node, place: string) 
 describe.each(documents)('models of the $name document', ({ document }) => {
   const components = document.components.schemas as Readonly<Record<string, Node>>;
 
-  it('are named: no object with fields is declared inline, except for upload parts', () => {
+  it('names every model: declares no object with fields inline, except for upload parts', () => {
     const unnamed: string[] = [];
     walk(document, '', (node, place) => {
       const isComponent = /^\/components\/schemas\/\w+$/.test(place) || place.includes('multipart');
@@ -30,7 +30,7 @@ describe.each(documents)('models of the $name document', ({ document }) => {
     expect(unnamed).toEqual([]);
   });
 
-  it('have names of at most 40 characters, also with the field of an open object or enumeration appended', () => {
+  it('limits model names to 40 characters, also with the field name of an open object or enumeration appended', () => {
     const names = Object.entries(components).flatMap(([name, { properties = {} }]) => {
       const open = Object.entries(properties as Record<string, Node>).filter(
         ([, { type, enum: choices }]) => type === 'object' || choices !== undefined,
@@ -40,7 +40,7 @@ describe.each(documents)('models of the $name document', ({ document }) => {
     expect(names.filter((name) => name.length > 40)).toEqual([]);
   });
 
-  it('are all used', () => {
+  it('contains only models that are used', () => {
     const used = new Set<string>();
     walk(document, '', ({ $ref }) => void (typeof $ref === 'string' && used.add($ref)));
     const all = (['schemas', 'headers'] as const).flatMap((kind) =>
@@ -50,7 +50,7 @@ describe.each(documents)('models of the $name document', ({ document }) => {
     expect([...used].filter((name) => !all.includes(name))).toEqual([]);
   });
 
-  it('are grouped by tags with a description, with operation ids of one style', () => {
+  it('groups operations by tags with a description, and names operation ids in one style', () => {
     const tags = document['tags'] as { name: string; description: string }[];
     expect(tags.filter(({ name, description }) => !/^[a-z]+$/.test(name) || description.length < 10)).toEqual([]);
     const ids = Object.values(document.paths).flatMap((item) =>
@@ -60,7 +60,7 @@ describe.each(documents)('models of the $name document', ({ document }) => {
   });
 });
 
-describe('an enumeration', () => {
+describe('enumeration parameters', () => {
   const find = (path: string, name: string) => {
     const { parameters } = documents
       .map(({ document }) => document.paths[path]?.['get'])
@@ -70,7 +70,7 @@ describe('an enumeration', () => {
     return parameters.find((parameter) => parameter.name === name);
   };
 
-  it('is declared for a parameter whose values the operation itself checks', () => {
+  it('declares an enumeration for a parameter whose values the operation validates', () => {
     expect(find('/api/v1/people', 'sort')?.schema['enum']).toEqual(['name', 'latest', 'updated']);
     expect(find('/api/v1/holons/{holon_id}/memberships', 'follow_up')?.schema['enum']).toEqual([
       'overdue',
@@ -80,7 +80,7 @@ describe('an enumeration', () => {
     ]);
   });
 
-  it('matches the items of a comma-separated list', () => {
+  it('applies to each item of a comma-separated list', () => {
     const types = find('/api/v1/search', 'types');
     expect([types?.style, types?.schema['type'], types?.schema['items']]).toEqual([
       'form',

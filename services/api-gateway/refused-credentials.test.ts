@@ -33,12 +33,15 @@ describe('countRefusedCredentials (rules/operations#metrics)', () => {
     ['shared-or-user', 'Bearer old-shared-token', 'other'],
     ['user', 'Basic YTpi', 'other'],
     ['login-gate', undefined, 'gate_key'],
-  ] as const)('counts a rejection of %s to %j as %s', async (auth, authorization, credential) => {
-    expect(await countedBy(refuse, auth, authorization)).toEqual([credential]);
-    expect(await countedBy(refuseLater, auth, authorization)).toEqual([credential]);
-  });
+  ] as const)(
+    'counts a rejection by access class %s of Authorization %j as %s',
+    async (auth, authorization, credential) => {
+      expect(await countedBy(refuse, auth, authorization)).toEqual([credential]);
+      expect(await countedBy(refuseLater, auth, authorization)).toEqual([credential]);
+    },
+  );
 
-  it('ignores other failures and admitted credentials', async () => {
+  it('does not count other failures and accepted credentials', async () => {
     const failing = (): never => {
       throw new AppError({ code: 'unavailable', message: 'away' });
     };

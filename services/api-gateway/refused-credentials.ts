@@ -1,4 +1,4 @@
-/** Metric of 401 responses by kind of credential. An increase shows clients with old credentials, or guessing. */
+/** Counts 401 responses by type of credential. An increase indicates clients with old credentials, or guessing. */
 import type { Actor, AuthClass, Route } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
@@ -9,17 +9,17 @@ type Authenticate = (
   ctx: HttpContext,
 ) => Actor | undefined | Promise<Actor | undefined>;
 
-/** `other`: no form that the platform issues, including wrong or old shared tokens. */
+/** `other` means a token in a format that the platform does not issue, including wrong or old shared tokens. */
 const credentials = ['none', 'gate_key', 'login_token', 'service_key', 'identity_token', 'other'] as const;
 type Credential = (typeof credentials)[number];
-/** Prefixes of the kinds. */
+/** Token prefixes and the type of credential that each of them identifies. */
 const forms: Readonly<Record<string, Credential>> = {
   svc_agentic_: 'login_token',
   svc_key_: 'service_key',
   eyJ: 'identity_token',
 };
 
-/** Wraps a check and counts its rejections. */
+/** Wraps an authentication function and counts its rejections. */
 export function countRefusedCredentials(metrics: Metrics, authenticate: Authenticate): Authenticate {
   const refused = metrics.counter('credentials_refused_total', 'Requests answered 401, by kind of credential', {
     credential: credentials,

@@ -5,14 +5,14 @@ import { createLoginFilter, createSecretCheck } from './secrets.ts';
 const secrets = ['new-söcret', 'o'.repeat(400), 'older', 'oldest'];
 
 describe('createSecretCheck (K8)', () => {
-  it('accepts each of four secrets, and counts which one was used', () => {
+  it('accepts each of four secrets, and counts the uses of each', () => {
     const used: number[] = [];
     const check = createSecretCheck(secrets, (index) => used.push(index));
     expect([...secrets, 'older', ...secrets.toReversed()].map(check)).not.toContain(false);
     expect(used).toEqual([0, 1, 2, 3, 2, 3, 2, 1, 0]);
   });
 
-  it('rejects and does not count any other value', () => {
+  it('rejects any other secret without counting it', () => {
     const used: number[] = [];
     const check = createSecretCheck(secrets, (index) => used.push(index));
     const others = [
@@ -31,10 +31,10 @@ describe('createSecretCheck (K8)', () => {
     expect(createSecretCheck([])('')).toBe(false);
   });
 
-  it('takes the same time for the first, the last and no match', () => {
+  it('takes the same time for a match with the first or the last secret and for no match', () => {
     const many = Array.from({ length: 64 }, (_value, index) => String(index).padStart(64, 'k'));
     const check = createSecretCheck(many);
-    /** Processor time of 2,000 checks: unlike the clock it does not depend on what else the machine does. */
+    /** Measures the processor time of 2,000 checks, which does not depend on other load of the machine. */
     const measure = (given: string): number => {
       const before = process.cpuUsage();
       for (let turn = 0; turn < 2_000; turn++) check(given);
@@ -46,7 +46,7 @@ describe('createSecretCheck (K8)', () => {
     for (let round = 0; round < 9; round++) {
       for (const [index, given] of candidates.entries()) least[index] = Math.min(least[index] ?? 0, measure(given));
     }
-    // One that ends with the first that is equal takes more than ten times as long for the last.
+    // A check that ends at the first match would take more than ten times as long for the last secret.
     expect(Math.max(...least)).toBeLessThan(Math.min(...least) * 4);
   });
 });
@@ -59,19 +59,16 @@ describe('a login with a published password (rules/access#passwords; D100)', () 
     ['::', ''],
     ['192.0.2.1', 'development'],
     ['127.0.0.1', 'production'],
-  ])('is not forwarded to the directory when HOST is %s and NODE_ENV "%s"', (host, environment) => {
+  ])('is not sent to the directory when HOST is %s and NODE_ENV "%s"', (host, environment) => {
     const filter = createLoginFilter({ HOST: host, NODE_ENV: environment });
     for (const password of [demoValues.DEMO_PASSWORD, 'admin-demo-password', 'changeme'])
       expect(filter(login(password))).toEqual(login(''));
     expect(filter(login('a password of its own'))).toEqual(login('a password of its own'));
   });
 
-  it.each(['127.0.0.1', 'localhost', '::1'])(
-    'is forwarded to the directory when the gateway listens on %s only',
-    (host) => {
-      expect(createLoginFilter({ HOST: host, NODE_ENV: '' })(login(demoValues.DEMO_PASSWORD))).toEqual(
-        login(demoValues.DEMO_PASSWORD),
-      );
-    },
-  );
+  it.each(['127.0.0.1', 'localhost', '::1'])('is sent to the directory when the gateway listens on %s only', (host) => {
+    expect(createLoginFilter({ HOST: host, NODE_ENV: '' })(login(demoValues.DEMO_PASSWORD))).toEqual(
+      login(demoValues.DEMO_PASSWORD),
+    );
+  });
 });

@@ -8,8 +8,9 @@ type Login = RequestOf<typeof directory.rpcs.login>;
 export type LoginFilter = (login: Login) => Login;
 
 /**
- * The function replaces a published password by an empty one when the gateway is reachable from other hosts. No account
- * has an empty password, so the login is handled, counted and recorded as a wrong password (rules/access#passwords).
+ * Returns a function that replaces a published password by an empty one when the gateway is reachable from other hosts.
+ * No account has an empty password, so the login is handled, counted and recorded as a wrong password
+ * (rules/access#passwords).
  */
 export function createLoginFilter(config: Pick<GatewayConfig, 'HOST' | 'NODE_ENV'>): LoginFilter {
   if (!isExposed(gatewaySettings.properties, config, config.NODE_ENV)) return (login) => login;
@@ -17,8 +18,8 @@ export function createLoginFilter(config: Pick<GatewayConfig, 'HOST' | 'NODE_ENV
 }
 
 /**
- * The function returns whether a text is one of the secrets, in constant time: texts are padded to blocks of one size
- * that end with their length, and always compared with all secrets (K8).
+ * Returns a function that checks in constant time whether a text is one of the secrets. Texts are padded to blocks of
+ * equal size that end with the text length, and always compared with all secrets (K8).
  * @param counted called with the index of the matching secret
  */
 export function createSecretCheck(

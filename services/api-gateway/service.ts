@@ -38,7 +38,7 @@ export interface GatewayOptions {
   monotonicMs?: () => number;
 }
 
-/** `start` resolves when the gateway accepts requests. */
+/** Creates the gateway. `start` resolves when the gateway accepts requests. */
 export async function createService(options: GatewayOptions): Promise<Service & { readonly port: number }> {
   const { config } = options;
   const logger = options.logger ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
@@ -77,7 +77,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     measureStreams(telemetry.metrics, bus);
     intake = await createWebhookIntake({
       bus,
-      // Installations can share a disk.
+      // Installations can share a disk, so each uses its own directory.
       dir: join(config.WEBHOOK_SPOOL_DIR, config.NATS_SUBJECT_PREFIX === '' ? 'default' : config.NATS_SUBJECT_PREFIX),
       maxSpoolBytes: config.WEBHOOK_SPOOL_MAX_BYTES,
       logger,
@@ -175,7 +175,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
   };
 }
 
-/** The configured identity provider, if any. */
+/** Connects the configured identity provider; returns undefined when none is configured. */
 async function provideIdentityProvider(
   config: GatewayConfig,
   logger: Logger,

@@ -1,7 +1,7 @@
 /**
- * Access to conversations (D69). `open`: all. `members`: a person with an own token can access conversations in which
- * they participate or whose event their team authority covers; coherence access, the shared token and services are not
- * restricted. Inaccessible conversations look absent.
+ * Decides access to conversations (D69). `open`: all callers can access all conversations. `members`: a person with a
+ * personal token can access conversations in which they participate or whose event their team authority covers.
+ * Coherence access, the shared token and services are not restricted. An inaccessible conversation returns 404.
  */
 import { type Actor, isPossibleId } from '#libs/contract';
 import type { CallContext } from '#libs/nats';
@@ -30,26 +30,26 @@ export class ConversationAccess {
     this.#isOpen = deps.config.CONVERSATION_ACCESS === 'open';
   }
 
-  /** The caller if their access is restricted, else undefined. */
+  /** Returns the caller if their access is restricted; returns undefined otherwise. */
   restrictedUser(actor: Actor | undefined): UserActor | undefined {
     if (this.#isOpen || actor?.kind !== 'user' || actor.superuser || actor.coherenceAccess) return undefined;
     return actor;
   }
 
-  /** Called before every operation on one conversation. @throws AppError 404 when the caller cannot access it */
+  /** Checks access before every operation on one conversation. @throws AppError 404 when the caller cannot access it */
   async require(id: number, context: CallContext): Promise<void> {
     const caller = this.restrictedUser(context.actor);
     if (caller === undefined || !isPossibleId(id)) return;
     const { db, directory, refusals } = this.#deps;
     const row = await findMembership(db, { id, personId: caller.personId });
-    if (row === undefined) return; // the operation returns 404 itself
+    if (row === undefined) return; // the operation itself returns 404 for a missing conversation
     if (row.takes_part) return;
     const covered = row.event_id === null ? [] : await directory.listCovered(caller.accountId, context, [row.event_id]);
     if (covered.length > 0) return;
     throw refusals.access();
   }
 
-  /** Scope for lists; undefined = all conversations. Called once per list. */
+  /** Returns the scope for a list; undefined means all conversations. Called once per list. */
   async findScope(context: CallContext): Promise<Scope | undefined> {
     const caller = this.restrictedUser(context.actor);
     if (caller === undefined) return undefined;
@@ -64,7 +64,7 @@ export interface Scope {
   readonly eventIds: readonly number[];
 }
 
-/** Whether a conversation is within the scope. */
+/** Returns whether a conversation is within the scope. */
 export function isWithin(
   { personId, eventIds }: Scope,
   row: { readonly event_id: number | null; readonly participants: string },
@@ -76,7 +76,7 @@ export function isWithin(
 /** Parameters of `withinScope`. */
 export const scopeParams = { scopePersonId: t.integer.nullable, scopeEventIds: t.integer.array };
 
-/** Values of these parameters. */
+/** Returns the values of the parameters `scopeParams`. */
 export function scopeValues({ personId, eventIds }: Scope): {
   scopePersonId: number | null;
   scopeEventIds: readonly number[];

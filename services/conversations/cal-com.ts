@@ -13,36 +13,36 @@ const apiVersion = '2024-08-13';
 const pageSize = 100;
 const timeoutMs = 30_000;
 const maxReplyBytes = 16 * 1_048_576;
-/** Limits memory use. */
+/** Maximum number of bookings in a list, to limit memory use. */
 const maxBookings = 100_000;
-/** Maximum occurrences of a series. */
+/** Maximum number of occurrences of a series. */
 const maxSeries = 1_000;
-/** Attempts per request, not counting rate limit waits. */
+/** Maximum number of attempts per request, without waits for the rate limit. */
 const maxTries = 4;
 const firstPauseMs = 500;
-/** Rate limit waits per request, and their maximum. */
+/** Maximum number of waits for the rate limit per request, and their maximum duration. */
 const maxWaits = 20;
 const maxWaitMs = 65_000;
 const defaultWaitMs = 10_000;
-/** Unconfirmed bookings never send a webhook. */
+/** Statuses that are requested; unconfirmed bookings never send a webhook. */
 const statuses = 'upcoming,recurring,past,cancelled';
 
 export interface CalComOptions {
   readonly outbound: Outbound;
-  /** CALCOM_API_URL; ends before `/bookings`. */
+  /** Setting CALCOM_API_URL: the URL before `/bookings`. */
   readonly baseUrl: string;
   readonly apiKey: string;
 }
 
 export interface CalCom {
   /**
-   * Bookings updated at `since` or later. @throws AppError unavailable, PermanentJobError when Cal.com rejects the
-   * request
+   * Returns the bookings updated at `since` or later. @throws AppError unavailable, PermanentJobError when Cal.com
+   * rejects the request
    */
   listBookings(since: string | null, run: CalComRun): Promise<CalBooking[]>;
-  /** Undefined when it does not exist. */
+  /** Returns the booking with the uid; returns undefined when it does not exist. */
   findBooking(uid: string, run: CalComRun): Promise<CalBooking | undefined>;
-  /** All occurrences of a series. */
+  /** Returns all occurrences of a series. */
   listSeries(seriesUid: string, run: CalComRun): Promise<CalBooking[]>;
 }
 
@@ -55,7 +55,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
   const base = baseUrl.replace(/(?<!\/)\/+$/, '');
   const headers = { authorization: `Bearer ${apiKey}`, 'cal-api-version': apiVersion, accept: 'application/json' };
 
-  /** @returns undefined for a 404 */
+  /** Requests JSON from the API. @returns undefined for a 404 */
   async function fetchJson(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const request = { url: `${base}${path}`, headers, timeoutMs, maxBytes: maxReplyBytes, signal };
     for (let tries = 1, waits = 0; ;) {
@@ -76,7 +76,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
 
   return {
     listBookings: async (since, { signal, progress }) => {
-      // Sorted by creation, so that new bookings are appended and pages do not shift.
+      // Sorted by creation, so that new bookings are appended and do not shift pages.
       const filter = new URLSearchParams({ status: statuses, sortCreated: 'asc', take: String(pageSize) });
       if (since !== null) filter.set('afterUpdatedAt', since);
       const found = new Map<string, CalBooking>();
@@ -104,7 +104,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
   };
 }
 
-/** Uses the pagination of the reply, else stops at a page that is not full. */
+/** Returns whether there are more pages: from the pagination of the reply, else whether the page is full. */
 function hasMore(reply: JsonObject | undefined, count: number): boolean {
   const pagination = reply?.['pagination'];
   const hasNext = isJsonObject(pagination) ? pagination['hasNextPage'] : undefined;
@@ -137,7 +137,7 @@ function toFault(error: unknown): Outcome {
   throw error;
 }
 
-/** Seconds in either header, as milliseconds. */
+/** Returns the wait in milliseconds from the header that has the seconds. */
 function readWait(headers: Readonly<Record<string, string>>): number {
   const text = headers['retry-after'] ?? headers['x-ratelimit-reset'] ?? '';
   const ms = /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : defaultWaitMs;
@@ -156,9 +156,9 @@ export interface CalBooking {
   readonly updatedAt: string;
   readonly hosts: readonly string[];
   readonly attendees: readonly CalAttendee[];
-  /** Attendees have seats and join or leave independently. */
+  /** Each attendee has a seat, and joins or leaves the booking independently. */
   readonly hasSeats: boolean;
-  /** Uid of the whole series; only for occurrences. */
+  /** Uid of the whole series; null for bookings outside a series. */
   readonly seriesUid: string | null;
   readonly videoCallUrl: string | null;
   readonly icsUid: string | null;
@@ -167,7 +167,7 @@ export interface CalBooking {
   readonly cancellationReason: string | null;
 }
 
-/** In the format of webhooks. */
+/** An attendee in the format of webhooks. */
 export interface CalAttendee {
   readonly name: string | null;
   readonly email: string | null;
@@ -177,7 +177,10 @@ export interface CalAttendee {
 const maxUidLength = 250;
 const maxListed = 1_000;
 
-/** Undefined for unreadable bookings and for those that never send a webhook (unconfirmed, rejected). */
+/**
+ * Parses a booking. Returns undefined for unreadable bookings, and for unconfirmed and rejected ones, which never send
+ * a webhook.
+ */
 export function readCalBooking(value: unknown): CalBooking | undefined {
   if (!isJsonObject(value)) return undefined;
   const uid = readUid(value['uid']);
@@ -212,7 +215,10 @@ function readAttendee({ name, email, phoneNumber }: JsonObject): CalAttendee {
   return { name: readString(name), email: readString(email), ...(phone === null ? {} : { phoneNumber: phone }) };
 }
 
-/** The API omits `metadata.videoCallUrl` and returns it as `meetingUrl` or, in newer releases, as `location`. */
+/**
+ * Returns the video call URL. The API omits `metadata.videoCallUrl`, and returns it as `meetingUrl` or, in newer
+ * releases, as `location`.
+ */
 function readVideoCallUrl(booking: JsonObject): string | null {
   const metadata = booking['metadata'];
   const candidates = [
@@ -240,7 +246,7 @@ function readTime(value: unknown): string | null {
   return text === null || parseInstant(text).kind === 'invalid' ? null : text;
 }
 
-/** As sent, so that the webhook worker rejects unreadable times (D82). */
+/** Returns the time as sent, so that the webhook worker rejects unreadable times (D82). */
 const readSentTime = (value: unknown): string | null =>
   value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
 

@@ -1,4 +1,4 @@
-/** Built once in service.ts; passed to all handlers, workers and intakes. */
+/** Dependencies that service.ts creates once and passes to all handlers, workers and intakes. */
 import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
@@ -30,7 +30,7 @@ export interface Dependencies {
   readonly view: ConversationView;
   readonly refusals: Refusals;
   readonly access: ConversationAccess;
-  /** Pipeline jobs that a step can name. */
+  /** The pipeline jobs that a step can name. */
   readonly pipeline: PipelineRegistry;
   /** Undefined without CALCOM_API_KEY. */
   readonly calCom: CalCom | undefined;

@@ -41,7 +41,7 @@ const everyKey = [...new Set(Object.values(forbidden).flat())];
 
 describe('findNamespaceProblem (rules/conversations#namespaces; D9b)', () => {
   it.each(fields.flatMap((field) => everyKey.map((key) => [field, key] as const)))(
-    'applies the table to field %s and key %s',
+    'allows or rejects in the field %s the reserved key %s',
     (field, key) => {
       const problem = findNamespaceProblem(field, { other: 1, [key]: null });
       expect(problem?.reason).toBe(forbidden[field].includes(key) ? 'invalid_namespace_placement' : undefined);
@@ -49,7 +49,7 @@ describe('findNamespaceProblem (rules/conversations#namespaces; D9b)', () => {
     },
   );
 
-  it('accepts any other key in any field', () => {
+  it('accepts any unreserved key in any field', () => {
     const other = fc.string().filter((key) => !everyKey.includes(key) && !key.startsWith('pipeline.'));
     fc.assert(
       fc.property(fc.constantFrom(...fields), other, fc.jsonValue(), (field, key, value) => {
@@ -64,15 +64,18 @@ describe('findNamespaceProblem (rules/conversations#namespaces; D9b)', () => {
 });
 
 describe('parseExpectedUpdatedAt', () => {
-  it('reads the instant that a write expects', () => {
+  it('parses the expected `updated_at`', () => {
     expect(parseExpectedUpdatedAt('2026-05-01T12:00:00.000001+02:00')).toBe('2026-05-01T10:00:00.000001Z');
   });
 
-  it.each([null, undefined])('returns null for %s (D9)', (text) => {
+  it.each([null, undefined])('returns null for the expected `updated_at` %s (D9)', (text) => {
     expect(parseExpectedUpdatedAt(text)).toBeNull();
   });
 
-  it.each(['', 'yesterday', '2026-02-30T10:00:00Z'])('throws for %j, so that no write runs unguarded', (text) => {
-    expect(() => parseExpectedUpdatedAt(text)).toThrow('expected_updated_at is not an instant');
-  });
+  it.each(['', 'yesterday', '2026-02-30T10:00:00Z'])(
+    'throws for the expected `updated_at` %j, so that no write runs without the check',
+    (text) => {
+      expect(() => parseExpectedUpdatedAt(text)).toThrow('expected_updated_at is not an instant');
+    },
+  );
 });

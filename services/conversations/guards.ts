@@ -1,6 +1,6 @@
 /**
- * Preconditions of requests: possible ids, reserved keys of `infos` and `config` (rules/conversations#namespaces; D9b),
- * and expected versions (D9, D9a).
+ * Checks preconditions of requests: possible ids, reserved keys of `infos` and `config`
+ * (rules/conversations#namespaces; D9b), and expected versions (D9, D9a).
  */
 import { isPossibleId } from '#libs/contract';
 import { type AppError, appError, notFound } from '#libs/errors';
@@ -8,13 +8,13 @@ import { formatInstant, parseInstant } from '#libs/time';
 import { instantFromSql } from './representation.ts';
 import type { ConversationRow } from './statements.ts';
 
-/** Returns the id. @throws AppError 404 when no row can have it (rules/http#ids) */
+/** Returns the id. @throws AppError 404 when the id cannot exist (rules/http#ids) */
 export function requireId(id: number): number {
   if (!isPossibleId(id)) throw notFound();
   return id;
 }
 
-/** The written store: a field of PATCH and `/recorded`, or the field of `/infos`. */
+/** Field of a request that writes a store: `infos` or `config` of PATCH and `/recorded`, or the body of `/infos`. */
 export type StoreField = 'infos' | 'config' | 'infos-endpoint';
 
 const internal = 'it is reserved for internal use';
@@ -24,7 +24,7 @@ const underInfos = 'write it under infos, by PATCH /conversations/{id} or PATCH 
 interface Rule {
   readonly matches: (key: string) => boolean;
   readonly fields: readonly StoreField[];
-  /** What to use instead. */
+  /** Explains what to use instead of the key. */
   readonly instead: string;
 }
 
@@ -35,7 +35,7 @@ const is =
 
 const everywhere: readonly StoreField[] = ['infos', 'config', 'infos-endpoint'];
 
-/** The table of rules/conversations#namespaces, one rule per row. */
+/** Reserved keys: one rule per row of the table in rules/conversations#namespaces. */
 const rules: readonly Rule[] = [
   { matches: is('enter-coherence'), fields: everywhere, instead: 'use POST /conversations/{id}/enter-coherence' },
   { matches: is('booking', 'idempotency'), fields: everywhere, instead: internal },
@@ -52,7 +52,10 @@ const rules: readonly Rule[] = [
   { matches: is('publishing_approval'), fields: ['config'], instead: `it is a legacy key; ${underInfos}` },
 ];
 
-/** The 400 `invalid_namespace_placement` for the first reserved key; undefined when all keys can be written. */
+/**
+ * Returns the error 400 `invalid_namespace_placement` for the first reserved key; returns undefined when all keys can
+ * be written.
+ */
 export function findNamespaceProblem(field: StoreField, patch: object | undefined): AppError | undefined {
   if (patch === undefined) return undefined;
   for (const key of Object.keys(patch)) {
@@ -68,15 +71,15 @@ export function findNamespaceProblem(field: StoreField, patch: object | undefine
   return undefined;
 }
 
-/** Problem of the first reserved key in either store (D9b). */
+/** Returns the error for the first reserved key in `infos` or `config` (D9b). */
 export function findStoreProblem({ infos, config }: { infos?: object; config?: object }): AppError | undefined {
   return findNamespaceProblem('infos', infos) ?? findNamespaceProblem('config', config);
 }
 
 /**
- * `expected_updated_at` as an instant for PostgreSQL; null when absent.
- * @throws Error when it is not an instant. The contract rejects that earlier; a write must never run unguarded by
- * mistake
+ * Returns `expected_updated_at` as an instant for PostgreSQL; returns null when it is absent.
+ * @throws Error when it is not an instant, which the contract should have rejected. Otherwise the write would run
+ * without its precondition
  */
 export function parseExpectedUpdatedAt(text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;
@@ -85,7 +88,7 @@ export function parseExpectedUpdatedAt(text: string | null | undefined): string 
   return formatInstant(parsed.instant);
 }
 
-/** @throws AppError 409 `stale_conversation` when `updated_at` differs */
+/** Checks the expected version. @throws AppError 409 `stale_conversation` when `updated_at` differs */
 export function requireExpectedUpdatedAt(row: ConversationRow, expected: string | null | undefined): void {
   const expectedAt = parseExpectedUpdatedAt(expected);
   if (expectedAt !== null && expectedAt !== instantFromSql(row.updated_at)) throw staleConversation(row);

@@ -48,9 +48,9 @@ export function createHandlers(dependencies: Dependencies): Operations {
 }
 
 /**
- * Checks access to the conversation that a request names as `conversation_id` before the operation, and translates its
- * errors (D63, D69). `exists` and `describe` name it `id` and check access themselves, because other services call them
- * for their own callers.
+ * Before an operation, checks access to the conversation in the field `conversation_id` of the request; afterwards
+ * translates errors of the operation (D63, D69). `exists` and `describe` use the field `id` and check access
+ * themselves, because other services call them on behalf of their callers.
  */
 function guard<Guarded extends Partial<Operations>>({ access, refusals }: Dependencies, operations: Guarded): Guarded {
   const guarded = Object.entries(operations).map(([name, operation]) => [

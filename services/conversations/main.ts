@@ -1,6 +1,6 @@
 /**
- * Process entry of the conversations service. The heap grows by 100 % between collections because of the directory
- * cache; with less, a search spends half of its time on garbage collection.
+ * Process entry of the conversations service. The heap may grow by 100 % between collections because of the directory
+ * cache; with a lower limit, a search spends half of its time on garbage collection.
  */
 import { runService } from '#libs/lifecycle';
 import { loadConversationsConfig } from './config.ts';

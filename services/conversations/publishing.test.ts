@@ -5,15 +5,15 @@ import { conversationTitle, readPublishing, stripProvenance } from './publishing
 
 const envelope = (value: unknown): unknown => ({ value, provenance: { by: 'model', at: '2026-05-01T10:00:00Z' } });
 
-/** JSON without envelopes and without the key `provenance`. */
+/** Generates JSON without envelopes and without the key `provenance`. */
 const plain = fc.jsonValue({ maxDepth: 4 }).map((value) => stripProvenance(value));
-/** The same value with envelopes and stray provenance added at random. */
+/** Returns the value with envelopes and additional `provenance` keys at random positions. */
 function wrapSome(value: unknown, dice: () => boolean): unknown {
   let wrapped = value;
   if (Array.isArray(value)) wrapped = value.map((item) => wrapSome(item, dice));
   else if (isJsonObject(value)) {
     const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, wrapSome(item, dice)]);
-    // Next to a single `value` it would form an envelope.
+    // Together with a single key `value`, the key would form an envelope.
     if (dice() && !(entries.length === 1 && entries[0]?.[0] === 'value')) entries.push(['provenance', { by: 'model' }]);
     wrapped = Object.fromEntries(entries);
   }
@@ -37,11 +37,11 @@ describe('stripProvenance (rules/discovery#publicconversation; D18a)', () => {
     [{ provenance: 1 }, {}],
     [{ a: { provenance: 1, b: [{ provenance: 2, c: null }] } }, { a: { b: [{ c: null }] } }],
     [null, null],
-  ])('converts %j to %j', (stored, shown) => {
+  ])('strips provenance from %j: %j', (stored, shown) => {
     expect(stripProvenance(stored)).toEqual(shown);
   });
 
-  it('returns the value without envelopes and provenance, at any depth', () => {
+  it('unwraps envelopes and removes provenance at any depth', () => {
     fc.assert(
       fc.property(plain, fc.infiniteStream(fc.boolean()), (value, dice) => {
         const wrapped = wrapSome(value, () => dice.next().value === true);
@@ -50,7 +50,7 @@ describe('stripProvenance (rules/discovery#publicconversation; D18a)', () => {
     );
   });
 
-  it('removes every key provenance, whatever is stored', () => {
+  it('removes every key `provenance` from any stored value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.infiniteStream(fc.boolean()), (value, dice) => {
         expect(holdsProvenance(stripProvenance(wrapSome(value, () => dice.next().value === true)))).toBe(false);
@@ -58,20 +58,20 @@ describe('stripProvenance (rules/discovery#publicconversation; D18a)', () => {
     );
   });
 
-  it('preserves big integers and __proto__', () => {
+  it('preserves big integers and __proto__ while it strips provenance', () => {
     const text = '{"__proto__":{"a":12345678901234567890},"b":1.10}';
     expect(JSON.stringify(stripProvenance(parseJson(text)))).toBe(text);
   });
 });
 
 describe('readPublishing (D18a)', () => {
-  it('returns only the three groups, each as an object', () => {
+  it('returns only fields, records and artifacts, each as an object', () => {
     const { payload } = readPublishing({ fields: { title: envelope('T') }, records: [], secret: 1, approval: {} });
     expect(payload).toEqual({ fields: { title: 'T' }, records: {}, artifacts: {} });
   });
 
   it.each([[undefined], [null], ['text'], [[]], [{}], [{ fields: null, records: 'x', artifacts: 7 }]])(
-    'returns empty groups for %j',
+    'returns three empty groups for %j',
     (stored) => {
       expect(readPublishing(stored)).toEqual({
         payload: { fields: {}, records: {}, artifacts: {} },
@@ -82,7 +82,7 @@ describe('readPublishing (D18a)', () => {
     },
   );
 
-  it('selects the first imported thumbnail, otherwise that of the video host', () => {
+  it('returns the first imported thumbnail, or otherwise the thumbnail of the video host', () => {
     const records = { videohost: envelope({ thumbnail: envelope('host.png') }) };
     const thumbnail = (imported: unknown): string | null =>
       readPublishing({ records, artifacts: { imported_thumbnails: imported } }).thumbnail;
@@ -94,7 +94,7 @@ describe('readPublishing (D18a)', () => {
     ]);
   });
 
-  it('reads summary and description of the video host inside envelopes', () => {
+  it('returns summary and description of the video host from inside their envelopes', () => {
     const { summary, videohostDescription } = readPublishing({
       fields: envelope({ summary: envelope('short'), videohost_description: envelope('long') }),
     });
@@ -110,14 +110,14 @@ describe('conversationTitle (D18a, D18b)', () => {
     ['  ', '2026-05-01T10:00:00Z', 'Conversation of 2026-05-01'],
     [undefined, null, 'Conversation 42'],
     [7, null, 'Conversation 42'],
-  ])('of field %j and start %p is %s', (field, start, title) => {
+  ])('returns for the title field %j and the start %p the title %s', (field, start, title) => {
     const json = field === undefined ? null : JSON.stringify(field);
     expect(conversationTitle({ id: 42, title: json, enveloped: null, start })).toBe(title);
   });
 });
 
-describe('conversationTitle with an envelope around the fields (D18a)', () => {
-  it('reads the title inside the envelope', () => {
+describe('conversationTitle with an envelope around `fields` (D18a)', () => {
+  it('returns the title inside the envelope', () => {
     const enveloped = JSON.stringify({ fields: envelope({ title: envelope('Inside') }) });
     expect(conversationTitle({ id: 1, title: null, enveloped, start: null })).toBe('Inside');
   });

@@ -1,10 +1,11 @@
 /**
- * Public view of `infos.publishing`, and the title of a conversation (rules/discovery#publicconversation; D18a, D18b).
+ * Builds the public view of `infos.publishing`, and the title of a conversation (rules/discovery#publicconversation;
+ * D18a, D18b).
  */
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 
 export interface Publishing {
-  /** The three groups, each an object. */
+  /** The groups `fields`, `records` and `artifacts`, each an object. */
   readonly payload: { readonly fields: JsonObject; readonly records: JsonObject; readonly artifacts: JsonObject };
   readonly summary: string;
   readonly thumbnail: string | null;
@@ -12,8 +13,8 @@ export interface Publishing {
 }
 
 /**
- * The value without provenance: an envelope (exactly the keys `value` and `provenance`) becomes its value, other
- * `provenance` keys are dropped, at any depth. Numbers keep their digits and `__proto__` stays plain data.
+ * Returns the value without provenance, at any depth. An envelope (exactly the keys `value` and `provenance`) becomes
+ * its value; other `provenance` keys are dropped. Numbers retain their digits, and `__proto__` remains plain data.
  */
 export function stripProvenance(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripProvenance);
@@ -44,20 +45,20 @@ export function readPublishing(stored: unknown): Publishing {
 const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 const toText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
 
-/** JSON texts from `infos` that contain the title; see `titleSource`. */
+/** JSON texts from `infos` that contain the title; see `titleSource` in statements.ts. */
 export interface TitleSource {
   readonly id: number;
-  /** `publishing.fields.title`. */
+  /** JSON text of `publishing.fields.title`. */
   readonly title: string | null;
-  /** The whole `publishing` when the fields are in an envelope. */
+  /** JSON text of the whole `publishing` when its fields are in an envelope. */
   readonly enveloped: string | null;
-  /** Starts with the UTC date. */
+  /** Text that starts with the UTC date. */
   readonly start: string | null;
 }
 
 /**
- * Title of a conversation (D18a, D18b): the publishing field, else the UTC date of the start, else the id. A blank
- * title counts as unset.
+ * Returns the title of a conversation (D18a, D18b): the published title, else the UTC date of the start, else the id. A
+ * blank title counts as missing.
  */
 export function conversationTitle({ id, title, enveloped, start }: TitleSource): string {
   if (title !== null) return chooseTitle(id, stripProvenance(parseJson(title)), start);
@@ -65,7 +66,7 @@ export function conversationTitle({ id, title, enveloped, start }: TitleSource):
   return chooseTitle(id, fields['title'], start);
 }
 
-/** Like `conversationTitle`, for a field that is already parsed. */
+/** Returns the title like `conversationTitle`, for a title field that is already parsed. */
 export function chooseTitle(id: number, field: unknown, start: string | null): string {
   if (typeof field === 'string' && field.trim() !== '') return field;
   return `Conversation ${start === null ? id : `of ${start.slice(0, 10)}`}`;

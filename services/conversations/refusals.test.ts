@@ -6,22 +6,22 @@ import { createRefusals, DataTooLarge, maxDataBytes, toStoredJson } from './refu
 describe('toStoredJson (D63)', () => {
   const frame = '{"a":""}'.length;
 
-  it('accepts text that may fit in the database', () => {
+  it('accepts JSON up to the size that can fit into the database', () => {
     expect(toStoredJson('infos', { a: 'x'.repeat(2 * maxDataBytes - frame) })).toHaveLength(2 * maxDataBytes);
   });
 
   it.each([
     ['a byte more', { a: 'x'.repeat(2 * maxDataBytes - frame + 1) }],
     ['as many characters of more than a byte', { a: 'ä'.repeat(maxDataBytes) }],
-  ])('rejects text that cannot fit: %s', (_name, store) => {
+  ])('rejects JSON that is too large for the database: %s', (_name, store) => {
     expect(() => toStoredJson('infos', store)).toThrow(DataTooLarge);
   });
 });
 
 const broken = (constraint: string): Error => Object.assign(new Error('refused'), { code: '23514', constraint });
 
-describe('refusals (D63)', () => {
-  it('translates and counts size errors, and passes other errors on', async () => {
+describe('createRefusals (D63)', () => {
+  it('translates and counts size errors of the database, and returns other errors unchanged', async () => {
     const metrics = createMetrics('test');
     const refusals = createRefusals(metrics);
     expect(refusals.explain(broken('conversations__config__size'))).toMatchObject({
@@ -36,13 +36,13 @@ describe('refusals (D63)', () => {
     expect(text).toContain('coherence_conversation_data_refused_total{field="infos",service="test"} 0');
   });
 
-  it('returns and counts 404 for a caller without access (D69)', async () => {
+  it('returns 404 for a caller without access, and counts it (D69)', async () => {
     const metrics = createMetrics('test');
     expect(createRefusals(metrics).access()).toMatchObject({ code: 'not_found', message: 'Not Found' });
     expect((await metrics.render()).text).toContain('coherence_conversation_access_refused_total{service="test"} 1');
   });
 
-  it('fails a job permanently when its data is too large', async () => {
+  it('fails a job permanently when its data is too large for the database', async () => {
     const worker = createRefusals(createMetrics('test')).worker(() =>
       Promise.reject(broken('conversations__infos__size')),
     );

@@ -1,16 +1,17 @@
 /**
- * Size limits of `infos`, `config` with the room state, and `question_state` (D63), and counted refusals. A trigger
- * (migration `data_size`) enforces the limits for every writer; this file translates its errors.
+ * Size limits of `infos`, `config` with the room state, and `question_state` (D63), and metrics of rejected requests. A
+ * database trigger (migration `data_size`) enforces the limits for every writer; this file translates the trigger's
+ * errors.
  */
 import { AppError, notFound } from '#libs/errors';
 import { type JobHandler, PermanentJobError } from '#libs/jobs';
 import { constraintOf } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 
-/** Maximum bytes of the JSON text, inclusive. */
+/** Maximum size of the JSON text in bytes, inclusive. */
 export const maxDataBytes = 1_048_576;
 
-/** Limited fields by constraint name. */
+/** Fields with a size limit, by constraint name. */
 const fields = {
   conversations__infos__size: 'infos',
   conversations__config__size: 'config',
@@ -25,11 +26,11 @@ const fieldLabels: Readonly<Record<BoundedField, string>> = {
   question_state: '`question_state`',
 };
 
-/** 413 `conversation_data_too_large`. */
+/** The error 413 `conversation_data_too_large`. */
 export class DataTooLarge extends AppError {
   readonly field: BoundedField;
 
-  /** `where` prefixes the message, e.g. `Conversation "old-42": `. */
+  /** @param where prefix of the message, e.g. `Conversation "old-42": ` */
   constructor(field: BoundedField, where = '', options?: ErrorOptions) {
     const message = `${where}${fieldLabels[field]} would be larger than ${maxDataBytes} bytes (1 MiB) of JSON text.`;
     super(
@@ -40,7 +41,7 @@ export class DataTooLarge extends AppError {
   }
 }
 
-/** The size error behind a database error, if it is one. */
+/** Returns the size error for a database error; returns undefined for other errors. */
 export function findTooLarge(error: unknown): DataTooLarge | undefined {
   if (error instanceof DataTooLarge) return error;
   const constraint = constraintOf(error) ?? '';
@@ -53,15 +54,16 @@ const strings = /"(?:[^"\\]|\\.)*"/g;
 const exponents = /[eE][+-]?([0-9]+)/g;
 
 /**
- * JSON text of a store for `||`. Numbers keep their digits.
- * @throws DataTooLarge for text that cannot fit, and for exponents such as `1e1000` that PostgreSQL expands to too many
- * digits
+ * Returns the JSON text of a store for the operator `||`. Numbers retain their digits.
+ * @throws DataTooLarge for a text that exceeds the limit, and for exponents such as `1e1000` that PostgreSQL expands to
+ * too many digits
  */
 export function toStoredJson(field: BoundedField, store: object | undefined): string {
   if (store === undefined) return '{}';
   const text = JSON.stringify(store);
   if (!/[0-9][eE]/.test(text)) {
-    // Reject early what cannot fit in any notation. Otherwise PostgreSQL would parse and merge it before it rejects it.
+    // Rejects texts early that exceed the limit in any notation. Otherwise PostgreSQL would parse and merge the text
+    // before it rejects it.
     if (Buffer.byteLength(text) > 2 * maxDataBytes) throw new DataTooLarge(field);
     return text;
   }
@@ -72,11 +74,13 @@ export function toStoredJson(field: BoundedField, store: object | undefined): st
 }
 
 export interface Refusals {
-  /** Translates an error for the caller and counts refusals. */
+  /** Translates an error for the caller, and counts it when it is a rejection. */
   explain(error: unknown): unknown;
-  /** 404 for a conversation that the caller cannot access; counted. */
+  /** Returns the error 404 for a conversation that the caller cannot access, and counts it. */
   access(): AppError;
-  /** A job whose data is too large fails permanently, because every attempt would fail. */
+  /**
+   * Wraps a job handler. A job whose data is too large fails permanently, because every further attempt would fail too.
+   */
   worker<Payload>(handler: JobHandler<Payload>): JobHandler<Payload>;
 }
 

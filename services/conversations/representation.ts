@@ -1,14 +1,14 @@
 /**
- * JSON of conversations (rules/conversations#conversationout) and conversion of SQL values. JSON from PostgreSQL is
- * copied without parsing, so that big integers keep their digits (rules/http#datetimes-out) and reads are fast.
+ * Renders conversations as JSON (rules/conversations#conversationout) and converts SQL values. JSON from PostgreSQL is
+ * copied without parsing, so that big integers retain their digits (rules/http#datetimes-out) and reads are fast.
  */
 import { type Instant, parseInstant } from '#libs/time';
 import type { CachedHolon, CachedJourney, CachedPerson, DirectoryCache } from './directory-cache/index.ts';
 import type { ConversationRow } from './statements.ts';
 
 /**
- * An SQL timestamp (UTC, without offset) as clients see it (rules/http#datetimes-out): `Z`, six fractional digits or
- * none.
+ * Returns an SQL timestamp (UTC, without offset) in the API format (rules/http#datetimes-out): with `Z`, and six or no
+ * fractional digits.
  */
 export function instantFromSql(text: string): string {
   const dot = text.indexOf('.');
@@ -16,25 +16,25 @@ export function instantFromSql(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, dot)}.${text.slice(dot + 1).padEnd(6, '0')}Z`;
 }
 
-/** Like `instantFromSql`, or null. */
+/** Returns null for null, else the result of `instantFromSql`. */
 export const instantOrNull = (text: string | null): string | null => (text === null ? null : instantFromSql(text));
 
-/** An SQL timestamp as microseconds. */
+/** Returns an SQL timestamp as microseconds. */
 export function parseSqlInstant(text: string): Instant {
   const parsed = parseInstant(instantFromSql(text));
   if (parsed.kind !== 'instant') throw new Error('not an SQL timestamp in UTC');
   return parsed.instant;
 }
 
-/** `"…Z"` or `null` as JSON. */
+/** Returns `"…Z"` or `null` as JSON. */
 export const quoteInstant = (text: string | null): string => (text === null ? 'null' : `"${instantFromSql(text)}"`);
 
-/** Ids of an SQL array, `{1,2}`. */
+/** Returns the ids of an SQL array, `{1,2}`. */
 export function idsFromSql(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number);
 }
 
-/** Directory data of the row's ids. */
+/** Directory data for the ids in a row. */
 export interface RowReferences {
   readonly person: (id: number) => CachedPerson | undefined;
   readonly holon: (id: number) => CachedHolon | undefined;
@@ -49,7 +49,7 @@ const noStep = '"step_slug":"","step_title":""';
 
 const noQuestions = '{"active_question_id":null,"changes":[]}';
 
-/** JSON of a conversation. People and holons that no longer exist are left out. */
+/** Returns the JSON of a conversation, without people and holons that no longer exist. */
 export function renderConversation(row: ConversationRow, references: RowReferences): string {
   const { journey } = references;
   const step = row.step_id === null ? undefined : journey?.steps.find((item) => item.id === row.step_id);
@@ -63,14 +63,14 @@ export function renderConversation(row: ConversationRow, references: RowReferenc
   );
 }
 
-/** `config` including the room state. */
+/** Returns `config` including the room state. */
 export function renderConfig(config: string, room: string | null): string {
   if (room === null) return config;
   const entry = `"enter-coherence":${room}}`;
   return config === '{}' ? `{${entry}` : `${config.slice(0, -1)}, ${entry}`;
 }
 
-/** Comma-separated JSON of the known ids, in order. */
+/** Returns the JSON of the ids that exist, in order and separated by commas. */
 export function joinJson(array: string, find: (id: number) => { readonly json: string } | undefined): string {
   let text = '';
   for (const id of idsFromSql(array)) {
@@ -80,7 +80,7 @@ export function joinJson(array: string, find: (id: number) => { readonly json: s
   return text;
 }
 
-/** The required part of the directory cache, so that tests need no bus. */
+/** Methods of the directory cache that rendering requires, so that tests need no bus. */
 export type ViewDirectory = Pick<DirectoryCache, 'people' | 'holons' | 'journeys'>;
 
 export class ConversationView {
@@ -90,13 +90,13 @@ export class ConversationView {
     this.#directory = directory;
   }
 
-  /** JSON of one conversation. @throws AppError unavailable, deadline_exceeded */
+  /** Returns the JSON of one conversation. @throws AppError unavailable, deadline_exceeded */
   async render(row: ConversationRow): Promise<string> {
     const [text] = await this.renderMany([row]);
     return text ?? '';
   }
 
-  /** JSON of conversations, in order. @throws AppError unavailable, deadline_exceeded */
+  /** Returns the JSON of conversations, in order. @throws AppError unavailable, deadline_exceeded */
   async renderMany(rows: readonly ConversationRow[]): Promise<string[]> {
     const { people, holons, journeys } = this.#directory;
     const [findPerson, findHolon, findJourney] = await Promise.all([

@@ -3,10 +3,10 @@ import { type ErrorReasons, nullable, rowId, Type } from '#libs/contract';
 
 export const Id = rowId;
 
-/** Any integer in a path or query, before it is checked whether a row can have it. */
+/** Schema of any integer in a path or query, before a check whether the id can exist. */
 export const AnyId = Type.Integer({ description: 'A positive integer; ids are per instance.' });
 
-/** An instant in UTC. */
+/** Schema of an instant in UTC. */
 export const Instant = (description: string) => Type.String({ format: 'date-time', description });
 
 export const JsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
@@ -29,10 +29,10 @@ export const dataErrors: ErrorReasons = Object.freeze({
   },
 });
 
-/** A JSON store in a request; numbers keep their digits (rules/http#numbers-and-keys). */
+/** Schema of a JSON store in a request, whose numbers retain their digits (rules/http#numbers-and-keys). */
 export const JsonStore = (description: string) => JsonDocument(description);
 
-/** `expected_updated_at` (D9, D9a): null counts as absent; an offset is required. */
+/** Schema of `expected_updated_at` (D9, D9a). Null counts as absent; an offset is required. */
 export const ExpectedUpdatedAt = nullable(
   Type.String({
     format: 'date-time-offset',

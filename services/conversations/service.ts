@@ -1,4 +1,4 @@
-/** Composition of the conversations service: database, bus, jobs, directory cache, webhook intake. */
+/** Composition root of the conversations service: database, bus, jobs, directory cache, webhook intake. */
 import { conversationAccess } from '#libs/contract';
 import { cleanupIntervalMs, removeExpiredKeys } from '#libs/idempotency';
 import { createServiceRuntime } from '#libs/service';
@@ -41,7 +41,7 @@ export interface ConversationsOptions {
   logger?: Logger;
   clock?: Clock;
   pipeline?: PipelineExtension;
-  /** Milliseconds between checks for due work; tests shorten it. */
+  /** Interval in milliseconds between checks for due work; tests shorten it. */
   dueIntervalMs?: number | undefined;
 }
 

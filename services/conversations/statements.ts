@@ -1,14 +1,14 @@
 /** Shared statements and fragments. Every write increases `updated_at` (D9a). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
-/** Columns for lists, from table alias `c`, as text where the reply needs text. */
+/** Columns of a conversation in lists, from table alias `c`, as text where the reply needs text. */
 export const conversationSummary = {
   row: {
     id: t.integer,
     journey_id: t.integer.nullable,
     step_id: t.integer.nullable,
     event_id: t.integer.nullable,
-    /** `{1,2}`, in order. */
+    /** Ids as `{1,2}`, in order. */
     participants: t.text,
     connected: t.text,
     /** UTC without offset, `2026-05-01 10:00:00.5`. */
@@ -36,8 +36,8 @@ export const wholeConversation = {
 export type ConversationRow = RowOf<typeof wholeConversation.row>;
 
 /**
- * Columns of TitleSource except `id` and `start`, from table alias `c`. Returns the whole `publishing` when the fields
- * are in a provenance envelope, which the path does not reach (D18a).
+ * Columns of TitleSource except `id` and `start`, from table alias `c`. When the fields are in a provenance envelope,
+ * the path does not reach the title; the columns then contain the whole `publishing` (D18a).
  */
 export const titleSource = {
   row: { title: t.json.nullable, enveloped: t.json.nullable },
@@ -50,7 +50,10 @@ export const titleSource = {
 /** The next value of `updated_at`. */
 export const nextUpdatedAt = sql`greatest(clock_timestamp(), c.updated_at + interval '1 microsecond')`;
 
-/** Whether merging the call's object changes the stored column, including digits of equal numbers (`1`, `1.0`). */
+/**
+ * True when merging the object of the call changes the stored column, including the digits of equal numbers (`1`,
+ * `1.0`).
+ */
 const changes = (column: Sql): Sql => {
   const merged = sql`(c.${column} || i.${column})`;
   return sql`(${merged} <> c.${column} or ${merged}::text <> c.${column}::text)`;
@@ -58,7 +61,7 @@ const changes = (column: Sql): Sql => {
 export const changesInfos = changes(sql`infos`);
 export const changesConfig = changes(sql`config`);
 
-/** In `returning`: whether this statement changed `updated_at`, from table alias `c`. */
+/** Expression for `returning`: true when this statement changed `updated_at`, from table alias `c`. */
 export const hasChanged = sql`c.updated_at >= statement_timestamp()`;
 
 export const findConversation = statement.maybeOne({
@@ -96,7 +99,10 @@ export const insertConversation = statement.one({
     returning ${wholeConversation.columns}`,
 });
 
-/** Only if `from` is the current step; null = no step. No row: another step, or absent. */
+/**
+ * Moves a conversation to a step if `from` is its current step; null means no step. Returns no row when it is at
+ * another step or does not exist.
+ */
 export const moveConversation = statement.maybeOne({
   name: 'conversations.move',
   params: { id: t.integer, to: t.integer, from: t.integer.nullable },
@@ -108,7 +114,7 @@ export const moveConversation = statement.maybeOne({
     returning c.id`,
 });
 
-/** No row: absent. */
+/** Returns the id of a conversation. Returns no row when it does not exist. */
 export const findConversationId = statement.maybeOne({
   name: 'conversations.exists',
   params: { id: t.integer },
@@ -117,7 +123,7 @@ export const findConversationId = statement.maybeOne({
   sql: ({ id }) => sql`select c.id from conversations.conversations c where c.id = ${id}`,
 });
 
-/** Data that decides whether a person can access a conversation (D69). */
+/** Returns the data that decides whether a person can access a conversation (D69). */
 export const findMembership = statement.maybeOne({
   name: 'conversations.find-membership',
   params: { id: t.integer, personId: t.integer.nullable },
@@ -127,7 +133,7 @@ export const findMembership = statement.maybeOne({
     select c.event_id, c.participant_ids @> array[${personId}] as takes_part from conversations.conversations c where c.id = ${id}`,
 });
 
-/** Deleted conversations are left out. */
+/** Returns the access of conversations; deleted conversations are skipped. */
 export const listAccess = statement.many({
   name: 'feed.list-access',
   params: { ids: t.integer.array },
@@ -136,7 +142,7 @@ export const listAccess = statement.many({
     from conversations.conversations c where c.id = any(${ids}) order by c.id`,
 });
 
-/** Notes with the same key are added once. */
+/** Adds a note. Notes with the same key are added once. */
 export const addNote = statement.none({
   name: 'notes.add',
   params: {

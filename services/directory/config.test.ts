@@ -9,18 +9,18 @@ const needed = {
 };
 
 describe('the settings of the directory', () => {
-  it('default to UTC and a bulk-add wait of ten seconds (D45, D50)', () => {
+  it('uses UTC and a bulk-add wait of ten seconds by default (D45, D50)', () => {
     expect(loadDirectoryConfig(needed)).toMatchObject({ WORKLIST_TIME_ZONE: 'UTC', BULK_ADD_WAIT_MS: 10_000 });
     expect(loadDirectoryConfig({ ...needed, WORKLIST_TIME_ZONE: 'Asia/Kathmandu' })).toMatchObject({
       WORKLIST_TIME_ZONE: 'Asia/Kathmandu',
     });
   });
 
-  it.each(['UTC', 'Europe/Berlin'])('accept the time zone %s', (zone) => {
+  it.each(['UTC', 'Europe/Berlin'])('accepts the time zone %s', (zone) => {
     expect(loadDirectoryConfig({ ...needed, WORKLIST_TIME_ZONE: zone }).WORKLIST_TIME_ZONE).toBe(zone);
   });
 
-  it('reject an unknown time zone', () => {
+  it('rejects an unknown time zone', () => {
     expect(() => loadDirectoryConfig({ ...needed, WORKLIST_TIME_ZONE: 'Mars/Olympus' })).toThrow('WORKLIST_TIME_ZONE');
   });
 });

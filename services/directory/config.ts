@@ -48,7 +48,7 @@ export const directorySettings = Type.Object({
 
 export type DirectoryConfig = ConfigOf<typeof directorySettings.properties>;
 
-/** @throws ConfigError listing every problem */
+/** Reads the settings of the directory. @throws ConfigError listing every problem */
 export function loadDirectoryConfig(env?: Readonly<Record<string, string | undefined>>): DirectoryConfig {
   const config = loadConfig(directorySettings, env);
   if (!isTimeZone(config.WORKLIST_TIME_ZONE))
@@ -56,7 +56,7 @@ export function loadDirectoryConfig(env?: Readonly<Record<string, string | undef
   return config;
 }
 
-/** True if the runtime knows the time zone, e.g. `Europe/Berlin`. */
+/** Whether the runtime knows the time zone, e.g. `Europe/Berlin`. */
 function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';

@@ -1,4 +1,4 @@
-/** What handlers and workers receive; service.ts builds it once. */
+/** Dependencies of handlers and workers. service.ts creates them once. */
 import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
@@ -24,7 +24,10 @@ export interface Dependencies {
   /** Jobs that steps can name. */
   readonly pipeline: ReadonlyMap<string, PipelineJob>;
   readonly passwords: Passwords;
-  /** Separate queue for callers without the gate key, the console included, so that they do not delay others. */
+  /**
+   * Separate password queue for callers without the gate key, so that they do not delay callers with it. The console
+   * uses this queue too.
+   */
   readonly gatePasswords: Passwords;
   readonly throttle: LoginThrottle;
   readonly refused: RefusedLogins;

@@ -1,4 +1,4 @@
-/** Handlers of every operation, by feature. */
+/** Collects the handlers of all operations, by feature. */
 import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { FeatureHandlers } from '#libs/service';

@@ -1,5 +1,6 @@
 /**
- * Process entry of the directory service. Long streamed replies would otherwise grow the heap by hundreds of megabytes.
+ * Process entry of the directory service. The heap grows in small steps, since long streamed replies would otherwise
+ * grow it by hundreds of megabytes.
  */
 import { runService } from '#libs/lifecycle';
 import { loadDirectoryConfig } from './config.ts';

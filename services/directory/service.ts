@@ -1,4 +1,4 @@
-/** Composition of the directory service: dependencies, handlers, workers and periodic cleanup. */
+/** Composes the directory service: dependencies, handlers, workers and periodic cleanup. */
 import { isExposed, isPublicSecret } from '#libs/config';
 import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/idempotency';
 import type { Service } from '#libs/lifecycle';
@@ -32,9 +32,9 @@ export interface DirectoryOptions {
   clock?: Clock;
 }
 
-/** Of logins without the gate key. */
+/** Limits of the password queue for logins without the gate key. */
 const gateConcurrency = { maxRunning: 1, maxWaiting: 50 };
-/** Interval of removing expired sessions, old throttle rows and abandoned uploads, and of folding tallies. */
+/** Interval at which expired sessions, old throttle rows and abandoned uploads are removed and tallies are summed. */
 const cleanupMs = 10 * 60_000;
 
 export async function createService({

@@ -1,6 +1,6 @@
 /**
  * Contract of the events service: the event feed and webhook endpoints (rules/events; V1 to V11). Other services
- * declare their events in their own contracts and publish them through their outboxes.
+ * declare their public events in their own contracts and publish them through their outboxes.
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { deliveryRpcs } from './delivery-log/contract.ts';

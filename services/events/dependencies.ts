@@ -13,7 +13,7 @@ export interface Dependencies {
   readonly bus: Bus;
   readonly config: EventsConfig;
   readonly db: Database;
-  /** Publishes the events of this service itself. */
+  /** Publishes the events that this service emits itself. */
   readonly eventOutbox: EventOutbox;
   readonly feedChanges: FeedChangeNotifier;
   readonly findSerializer: () => Promise<EventSerializer>;

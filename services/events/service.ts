@@ -1,4 +1,4 @@
-/** Composition of the events service. */
+/** Composition root of the events service. */
 import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';

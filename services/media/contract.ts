@@ -1,6 +1,6 @@
 /**
  * Public contract of the media service: RPCs, jobs, events, and the paths of its internal HTTP server, which serves all
- * bytes (architecture#bytes).
+ * file content (architecture#bytes).
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';

@@ -1,4 +1,4 @@
-/** What handlers and workers of the media service get; `service.ts` makes it once. */
+/** Dependencies of handlers and workers of the media service; `service.ts` creates them once. */
 import type { EventOutbox } from '#libs/feed';
 import type { Ffmpeg, ScratchDirectory } from '#libs/ffmpeg';
 import type { Jobs } from '#libs/jobs';
@@ -22,11 +22,11 @@ export interface Dependencies {
   readonly clock: Clock;
   readonly ffmpeg: Ffmpeg;
   readonly scratch: ScratchDirectory;
-  /** Undefined without REALTIMEKIT_BASE_URL: recording imports wait. */
+  /** Undefined without REALTIMEKIT_BASE_URL; recording imports then wait. */
   readonly provider: MeetingProvider | undefined;
   /**
-   * The video host for the channel of a refresh token. Undefined without YOUTUBE_CLIENT_ID and YOUTUBE_CLIENT_SECRET:
-   * videos wait.
+   * Connects to the video host for the channel of a refresh token. Undefined without YOUTUBE_CLIENT_ID and
+   * YOUTUBE_CLIENT_SECRET; videos then wait.
    */
   readonly connectVideoHost: ((refreshToken: string) => VideoHost) | undefined;
   /** Requests a sweep of failed uploads. */

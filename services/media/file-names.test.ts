@@ -14,7 +14,7 @@ describe('chooseRecording (rules/media#video; D27)', () => {
   const trimmed = { kind: 'front_trimmed', finalized: false } as const;
   const finalized = { kind: 'front_trimmed', finalized: true } as const;
 
-  it('prefers a trimmed recording that is not finalised, then the full one, then any other', () => {
+  it('prefers a trimmed recording that is not finalised, then the full recording, then any other', () => {
     expect(chooseRecording([full, trimmed])).toBe(trimmed);
     expect(chooseRecording([finalized, full])).toBe(full);
     expect(chooseRecording([finalized])).toBe(finalized);
@@ -30,13 +30,13 @@ describe('describeRecordingFile', () => {
     ['page.html', 'page.html', 'html', 'application/octet-stream'],
     ['noextension', 'noextension', 'bin', 'application/octet-stream'],
     ['x.constructor', 'x.constructor', 'bin', 'application/octet-stream'],
-  ])('derives the type of %s from an allow-list of extensions', (given, name, extension, contentType) => {
+  ])('derives the media type of %s from an allow-list of extensions', (given, name, extension, contentType) => {
     expect(describeRecordingFile(given)).toEqual({ name, extension, contentType });
   });
 });
 
 describe('cleanFileName (rules/http#limits; D27)', () => {
-  it('removes separators and control characters', () => {
+  it('removes path separators and control characters from a file name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         expect(cleanFileName(name)).not.toMatch(/[/\\\p{Cc}]/u);
@@ -47,7 +47,7 @@ describe('cleanFileName (rules/http#limits; D27)', () => {
 });
 
 describe('mediaAddress (rules/media#video: cache-busting marker; unguessable path)', () => {
-  it('has a unique path for each object and a marker that depends on the object', () => {
+  it('returns a unique path for each object, with a marker that depends on the object', () => {
     const keys = new Set(Array.from({ length: 100 }, () => newRecordingKey(7, 'mp4')));
     expect(keys.size).toBe(100);
     const [objectKey = ''] = keys;

@@ -1,4 +1,7 @@
-/** Recordings: what they are stored and served as, and which one a conversation shows (rules/media#video; D27). */
+/**
+ * Names and content types of recordings, and the choice of the recording that a conversation displays
+ * (rules/media#video; D27).
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { removeControlCharacters } from '#libs/text';
 import type { RecordingKind } from './contract.ts';
@@ -16,17 +19,17 @@ const contentTypes: Readonly<Record<string, string>> = {
   ts: 'video/mp2t',
   webm: 'video/webm',
 };
-/** Of all other extensions; browsers save it and never run it. */
+/** Content type of all other extensions. Browsers save such files and never run them. */
 const otherContentType = 'application/octet-stream';
 
 export interface RecordingFile {
   name: string;
   extension: string;
-  /** Depends only on the extension. */
+  /** Determined by the extension only. */
   contentType: string;
 }
 
-/** The base name of a path, and the content type of its extension. */
+/** Returns the base name of a path, and the content type for its extension. */
 export function describeRecordingFile(fileName: string): RecordingFile {
   const name = cleanFileName(fileName) || 'recording';
   const extension = /^.+\.([a-z0-9]{1,8})$/iu.exec(name)?.[1]?.toLowerCase() ?? 'bin';
@@ -37,7 +40,7 @@ export function describeRecordingFile(fileName: string): RecordingFile {
   };
 }
 
-/** A new random key, which is also the path under `/media/` and cannot be guessed. */
+/** Returns a new random key that cannot be guessed. The key is also the path under `/media/`. */
 export function newRecordingKey(conversationId: number, extension: string): string {
   return `recordings/${conversationId}/${randomBytes(24).toString('base64url')}.${extension}`;
 }
@@ -46,12 +49,14 @@ export function newThumbnailKey(conversationId: number): string {
   return `thumbnails/${conversationId}/${randomBytes(24).toString('base64url')}.jpg`;
 }
 
-/** The name of the trimmed file, always MP4. */
+/** Returns the name of the trimmed file, which is always MP4. */
 export function trimmedName(fullName: string): string {
   return `${fullName.replace(/\.[a-z0-9]{1,8}$/iu, '')}-trimmed.mp4`;
 }
 
-/** The recording to show (D27): an unfinalised trimmed one, else the full one, else the trimmed one. */
+/**
+ * Returns the recording to display (D27): a trimmed one that is not finalized, else the full one, else the trimmed one.
+ */
 export function chooseRecording<R extends { kind: RecordingKind; finalized: boolean }>(
   recordings: readonly R[],
 ): R | undefined {
@@ -60,16 +65,16 @@ export function chooseRecording<R extends { kind: RecordingKind; finalized: bool
   return trimmed?.finalized === false ? trimmed : (full ?? trimmed);
 }
 
-/** Longest stored name, in characters; the extension is kept. */
+/** Maximum length of a stored name in characters, including the extension. */
 const maxNameLength = 200;
 
-/** The last segment of a Unix or Windows path, without control characters. */
+/** Returns the last segment of a Unix or Windows path, without control characters. */
 export function cleanFileName(fileName: string): string {
   const base = fileName.split(/[/\\]/).at(-1) ?? '';
   return removeControlCharacters(base).trim();
 }
 
-/** At most 200 characters; the extension survives the cut. */
+/** Shortens a name to 200 characters, without shortening the extension. */
 export function shortenFileName(name: string, extensionLength: number): string {
   const characters = Array.from(name);
   if (characters.length <= maxNameLength) return name;
@@ -77,18 +82,18 @@ export function shortenFileName(name: string, extensionLength: number): string {
   return [...characters.slice(0, maxNameLength - tail.length), ...tail].join('');
 }
 
-/** What the version marker of an object depends on. */
+/** Fields that determine the version marker of an object. */
 export interface VersionedObject {
   readonly objectKey: string;
   readonly sha256: string;
 }
 
-/** The value of `?v=`, different for every object. */
+/** Returns the value of `?v=`, which is different for every object. */
 export function versionMarker({ objectKey, sha256 }: VersionedObject): string {
   return createHash('sha256').update(`${objectKey}\n${sha256}`).digest('base64url').slice(0, 16);
 }
 
-/** The relative address of an object that is served without a token (rules/media#video). */
+/** Returns the relative URL of an object that is served without a token (rules/media#video). */
 export function mediaUrl(object: VersionedObject): string {
   return `/media/${object.objectKey}?v=${versionMarker(object)}`;
 }

@@ -1,5 +1,6 @@
 /**
- * Records of stored files, shared by several features. Records decide what is served, never client-writable JSON (D27).
+ * Records of stored files, which several features use. The records determine which files are served; JSON that clients
+ * can write does not (D27).
  */
 import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
 import type { Tx } from '#libs/orm';
@@ -9,7 +10,7 @@ import type { RecordingKind } from './schemas.ts';
 import { cleanUpJobs } from './clean-up/contract.ts';
 import type { MediaConfig } from './config.ts';
 
-/** Kind of a blob in the database. */
+/** Value of the column `kind` of a blob. */
 export type BlobKind = 'audio' | 'recording_full' | 'recording_front_trimmed' | 'thumbnail';
 
 /** First key of the advisory locks that order the writes of one conversation's blobs. */
@@ -22,7 +23,10 @@ export const lockConversation = statement.none({
   sql: ({ conversationId }) => sql`select pg_advisory_xact_lock(${lockSpace}, ${conversationId})`,
 });
 
-/** A row when the conversation is deleted, temporarily or permanently: none of its files is served or stored. */
+/**
+ * Returns a row when the conversation is deleted, temporarily or permanently. Files of a deleted conversation are
+ * neither served nor stored.
+ */
 export const findDeleted = statement.maybeOne({
   name: 'media.find-deleted',
   params: { conversationId: t.integer },
@@ -42,8 +46,8 @@ export const publicColumns = {
 export type PublicBlob = RowOf<typeof publicColumns>;
 
 /**
- * The current file under this key, unless its conversation is deleted. Audio is excluded: it has no address without a
- * token (rules/media#audio-download).
+ * Returns the current file with this key, unless its conversation is deleted. Audio is excluded, because it has no URL
+ * without a token (rules/media#audio-download).
  */
 export const findPublicFile = statement.maybeOne({
   name: 'media.find-public',
@@ -82,7 +86,10 @@ export const listRecordings = statement.many({
     where conversation_id = ${conversationId} and retired_at is null and kind in ('recording_full', 'recording_front_trimmed')`,
 });
 
-/** When an imported recording started; no row for other recordings, null when the provider did not report it. */
+/**
+ * Returns when an imported recording started; null when the provider did not report it. Returns no row for other
+ * recordings.
+ */
 export const findRecordingStart = statement.maybeOne({
   name: 'media.find-recording-start',
   params: { conversationId: t.integer, objectKey: t.text },
@@ -94,7 +101,7 @@ export const findRecordingStart = statement.maybeOne({
     where conversation_id = ${conversationId} and object_key = ${objectKey}`,
 });
 
-/** Retires the conversation's files of this kind; returns their ids. Call it under `lockConversation`. */
+/** Retires the conversation's files of this kind and returns their ids. Call it under `lockConversation`. */
 export const retireFiles = statement.many({
   name: 'media.retire-file',
   params: { conversationId: t.integer, kind: t.text.as<BlobKind>() },
@@ -113,15 +120,15 @@ const newFile = {
   sha256: t.text,
   source: t.text,
   finalized: t.boolean,
-  /** The uploader; null for imports. */
+  /** Account of the uploader; null for imports. */
   accountId: t.integer.nullable,
   personId: t.integer.nullable,
 };
 export type FileRecord = ParamsOf<typeof newFile>;
 
 /**
- * Adds a file to its conversation. Only thumbnails can have several files of a kind; see `replaceFile`. Call it under
- * `lockConversation`.
+ * Adds a file to its conversation. Of other kinds than thumbnails a conversation has one file, which `replaceFile`
+ * replaces. Call it under `lockConversation`.
  */
 export const insertFile = statement.one({
   name: 'media.insert-file',
@@ -149,7 +156,7 @@ export async function replaceFile(tx: Tx, file: FileRecord): Promise<ReplacedFil
   return { id, createdAt, retiredIds: retired.map((row) => row.id) };
 }
 
-/** Schedules the deletion of retired objects after the grace period, so that running downloads can finish. */
+/** Schedules the deletion of retired files after the grace period, so that running downloads can finish. */
 export async function scheduleBlobDeletion(
   {
     jobs,

@@ -1,4 +1,4 @@
-/** One handler for each operation of the media service. */
+/** Combines the operation handlers of the media service. */
 import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { FeatureHandlers } from '#libs/service';

@@ -4,7 +4,7 @@ import { rowId, type Static, Type } from '#libs/contract';
 export const id = rowId;
 export const nullableId = Type.Union([Type.Integer(), Type.Null()]);
 
-/** `infos.audio` and the reply of an upload (rules/media#audio-upload; D27). */
+/** Schema of `infos.audio`, and of the reply of an upload (rules/media#audio-upload; D27). */
 export const AudioMetadata = Type.Object(
   {
     path: Type.String({
@@ -20,11 +20,11 @@ export const AudioMetadata = Type.Object(
 );
 export type AudioMetadata = Static<typeof AudioMetadata>;
 
-/** Kinds of recordings as they appear in paths: the full one and the trimmed one. */
+/** Kinds of recordings as they appear in paths: the full recording and the trimmed recording. */
 export const recordingKinds = ['full', 'front_trimmed'] as const;
 export type RecordingKind = (typeof recordingKinds)[number];
 
-/** A stored file of a conversation, as compared by the bulk import. */
+/** A stored file of a conversation, with the fields that the bulk import compares. */
 export const StoredFile = Type.Object({
   conversation_id: id,
   kind: Type.Enum(['audio', ...recordingKinds]),
@@ -35,5 +35,5 @@ export const StoredFile = Type.Object({
 });
 export type StoredFile = Static<typeof StoredFile>;
 
-/** Largest logo in bytes: 5 MB, inclusive (rules/http#limits; D51). */
+/** Maximum size of a logo in bytes: 5 MB, inclusive (rules/http#limits; D51). */
 export const maxLogoBytes = 5_242_880;

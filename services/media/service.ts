@@ -1,4 +1,4 @@
-/** Composition of the media service: database, bus, jobs, object store, and the HTTP servers for bytes. */
+/** Composition root of the media service: database, bus, jobs, object store, and the HTTP servers for file content. */
 import { countRefusals } from '#libs/http';
 import { cleanupIntervalMs, removeOldRecords } from '#libs/idempotency';
 import type { JobTuning } from '#libs/jobs';
@@ -29,21 +29,21 @@ export interface MediaOptions {
   readonly pipeline?: PipelineExtension;
   /** Intervals and timeouts of jobs; tests that kill processes shorten them. */
   readonly tuning?: Partial<JobTuning>;
-  /** Minimum transfer rates; tests shorten their windows. */
+  /** Minimum transfer rates; tests shorten the time windows. */
   readonly paceRules?: PaceRules;
 }
 
 export interface MediaService extends Service {
-  /** Ports of the public and the internal HTTP server, once started. */
+  /** Ports of the public and the internal HTTP server; set when the service has started. */
   readonly port: number;
   readonly internalPort: number;
 }
 
-/** Time that running transfers have to finish when the service stops, the drain window included. */
+/** Time in which running transfers must finish when the service stops, including the drain window. */
 const drainMs = 20_000;
-/** An upload fills one buffer while it sends another. */
+/** Number of buffers per upload: one is filled while another is sent. */
 const buffersPerUpload = 2;
-/** Jobs that store objects, such as recording imports, at the same time. */
+/** Number of jobs that store objects at the same time, such as recording imports. */
 const parallelImports = 2;
 
 export async function createService(options: MediaOptions): Promise<MediaService> {
@@ -134,7 +134,9 @@ export async function createService(options: MediaOptions): Promise<MediaService
   };
 }
 
-/** Whether backups are expected, and the age of the newest one, read from the object that each backup writes. */
+/**
+ * Reports whether backups are expected, and the age of the newest backup, read from the object that each backup writes.
+ */
 function registerBackupMetrics(metrics: Metrics, store: ObjectStore, isExpected: boolean): void {
   metrics.gauge('backup_expected', '1 when backups are expected (BACKUP_EXPECTED)', [], (gauge) =>
     gauge.set(isExpected ? 1 : 0),

@@ -11,58 +11,58 @@ export interface VideoDetails {
 export interface PublishedVideo {
   readonly id: string;
   readonly url: string;
-  /** Thumbnail that the host shows; null without one. */
+  /** URL of the thumbnail that the host displays; null when the video has none. */
   readonly thumbnail: string | null;
 }
 
-/** Progress of an upload. `gone`: the host no longer has the upload. */
+/** Progress of an upload. `gone` means that the host no longer has the upload. */
 export type UploadState =
   | { readonly kind: 'incomplete'; readonly receivedBytes: number }
   | { readonly kind: 'complete'; readonly video: PublishedVideo }
   | { readonly kind: 'gone' };
 
-/** Language and name that identify captions of a video. */
+/** Language and name that identify the captions of a video. */
 export interface CaptionLabel {
   /** BCP 47. */
   readonly language: string;
-  /** Shown where a viewer chooses captions. */
+  /** Name in the caption menu of the player. */
   readonly name: string;
 }
 
-/** Captions are WebVTT. */
+/** Manages the captions of videos, which are WebVTT files. */
 export interface CaptionHost {
-  /** Returns their id. Existing captions with the same label are replaced. */
+  /** Adds captions and returns their id. Existing captions with the same label are replaced. */
   add(videoId: string, label: CaptionLabel, file: Uint8Array, signal: AbortSignal): Promise<string>;
-  /** False when the host no longer has these captions. */
+  /** Replaces captions. Returns false when the host no longer has them. */
   replace(id: string, file: Uint8Array, signal: AbortSignal): Promise<boolean>;
   remove(id: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Calls for one channel; all fail with VideoHostError. */
+/** Calls to the host for one channel. All calls fail with VideoHostError. */
 export interface VideoHost {
   /** Name of the host in records. */
   readonly name: string;
-  /** Starts an upload without publishing anything. Returns the address for sending bytes, a secret. */
+  /** Starts an upload without publishing anything. Returns the URL to which the bytes are sent, which is a secret. */
   startUpload(
     details: VideoDetails,
     file: { sizeBytes: number; contentType: string },
     signal: AbortSignal,
   ): Promise<string>;
   readUploadState(session: string, sizeBytes: number, signal: AbortSignal): Promise<UploadState>;
-  /** Sends the bytes from `offset` on. */
+  /** Sends a chunk of the file, starting at `offset`. */
   send(
     session: string,
     chunk: Uint8Array,
     place: { offset: number; sizeBytes: number },
     signal: AbortSignal,
   ): Promise<UploadState>;
-  /** Returns the address of the thumbnail on the host. */
+  /** Sets the thumbnail of a video. Returns the URL of the thumbnail on the host. */
   setThumbnail(videoId: string, jpeg: Uint8Array, signal: AbortSignal): Promise<string | null>;
   readonly captions: CaptionHost;
 }
 
 /**
- * Why a call failed. `away`: the host is unavailable; `busy`: rate limited; `refused`: permanently rejected;
+ * Failure of a call. `away`: the host is unavailable; `busy`: rate limited; `refused`: permanently rejected;
  * `unauthorized`: needs other credentials.
  */
 export class VideoHostError extends Error {

@@ -1,4 +1,4 @@
-/** Job handlers of the media service, and the external programs and servers that they use. */
+/** Job handlers of the media service, and the external programs and servers that the handlers use. */
 import { createFfmpeg, createScratchDirectory, ffmpegMissingMessage } from '#libs/ffmpeg';
 import type { JobHandler, OnDead } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
@@ -31,7 +31,7 @@ const stepContracts = {
   pipelineFinished: conversations.jobs.pipelineFinished,
 };
 
-/** The service's contract with the pipeline jobs of the registry. */
+/** Returns the service's contract with the pipeline jobs of the registry. */
 export function jobContract(pipeline: PipelineExtension | undefined) {
   return {
     ...media,
@@ -43,7 +43,7 @@ function jobRegistry(pipeline: PipelineExtension | undefined): PipelineRegistry 
   return pipeline?.registry ?? pipelineJobs;
 }
 
-/** Handlers by job type. */
+/** Returns the job handlers by job type. */
 export function createWorkers(
   deps: Dependencies,
   pipeline: PipelineExtension | undefined,
@@ -57,7 +57,7 @@ export function createWorkers(
   };
 }
 
-/** Adds a note to the conversation of a dead job. */
+/** Returns the function that adds a note to the conversation of a dead job. */
 export function createOnDead(
   { bus, jobs }: Pick<Dependencies, 'bus' | 'jobs'>,
   pipeline: PipelineExtension | undefined,
@@ -86,7 +86,7 @@ export function consumeMeetingEvents(
 }
 
 export interface ExternalTools extends Pick<Dependencies, 'ffmpeg' | 'scratch' | 'provider' | 'connectVideoHost'> {
-  /** Logs what is missing, and empties the scratch folder. */
+  /** Logs which tools are missing, and empties the scratch folder. */
   prepare(): Promise<void>;
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export function createExternalTools(
   const videoHostOutbound = createOutbound({
     ...options,
     baseUrls: [config.YOUTUBE_API_URL, config.YOUTUBE_TOKEN_URL],
-    // The reply to a chunk starts only when the whole chunk has arrived.
+    // The response to a chunk starts only after the whole chunk was received.
     headersTimeoutMs: 300_000,
   });
   const provider = configureProvider(config, providerOutbound);

@@ -82,7 +82,7 @@ export const transcriptsSettings = Type.Object({
 
 export type TranscriptsConfig = ReturnType<typeof loadTranscriptsConfig>;
 
-/** @throws ConfigError with every problem. */
+/** Reads the settings of the transcripts service. @throws ConfigError with every problem. */
 export function loadTranscriptsConfig(env?: Readonly<Record<string, string | undefined>>) {
   return loadConfig(transcriptsSettings, env);
 }

@@ -19,13 +19,13 @@ export interface Dependencies {
   readonly logger: Logger;
   /** Undefined without REALTIMEKIT_BASE_URL: transcript imports wait. */
   readonly provider: MeetingProvider | undefined;
-  /** HTTP client for the internal port of the media service only. */
+  /** HTTP client that connects only to the internal port of the media service. */
   readonly mediaOutbound: Outbound;
   readonly ffmpeg: Ffmpeg;
   readonly scratch: ScratchDirectory;
   /** Undefined without LLM_BASE_URL and TRANSCRIPTION_MODEL: transcriptions of audio wait. */
   readonly transcriber: Transcriber | undefined;
-  /** Counts finished runs by status, for the metrics. */
+  /** Increments the metric of finished runs by status. */
   readonly countImport: (status: string) => void;
   readonly countTranscription: (status: string) => void;
 }

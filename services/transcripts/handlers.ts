@@ -1,4 +1,4 @@
-/** One handler for each operation of the transcripts service. */
+/** Collects the handlers of all operations of the transcripts service. */
 import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { FeatureHandlers } from '#libs/service';

@@ -1,6 +1,6 @@
 /**
- * Process entry of the transcripts service. An import of a million rows allocates gigabytes but retains almost nothing:
- * collecting the old generation early and limiting the young one reduces memory from 390 MB to 160 MB at the same
+ * Process entry of the transcripts service. An import of a million rows allocates gigabytes but retains almost nothing.
+ * Collecting the old generation early and limiting the young one reduces memory from 390 MB to 160 MB at the same
  * speed.
  */
 import { runService } from '#libs/lifecycle';

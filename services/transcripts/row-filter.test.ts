@@ -10,7 +10,7 @@ const instant = (text: string): bigint => {
   return parsed.instant;
 };
 const sessionStart = instant('2030-01-15T10:00:00Z');
-/** Minute 1 to minute 2 of the session. */
+/** The window is from minute 1 to minute 2 of the session. */
 const window = { start: sessionStart + 60_000_000n, end: sessionStart + 120_000_000n };
 const epoch = (ms: number): number => Number(sessionStart / 1000n) + ms;
 const iso = (ms: number): string => new Date(epoch(ms)).toISOString();
@@ -33,7 +33,7 @@ const row = (startTime: unknown, endTime: unknown, sentence: unknown = 'words'):
   peerData,
 });
 
-describe('window bounds (rules/room#transcript-window, 7; D25)', () => {
+describe('rows at the window bounds (rules/room#transcript-window, 7; D25)', () => {
   it.each([
     ['exactly the window', 60_000, 120_000, 'accepted'],
     ['inside', 61_000, 62_000, 'accepted'],
@@ -49,11 +49,11 @@ describe('window bounds (rules/room#transcript-window, 7; D25)', () => {
     ['crosses the start and ends on the end edge', 59_000, 120_000, 'crosses_window_start'],
     ['crosses the end by a millisecond', 119_000, 120_001, 'crosses_window_end'],
     ['starts on the start edge and crosses the end', 60_000, 120_001, 'crosses_window_end'],
-  ])('%s', (_what, start, end, expected) => {
+  ])('classifies a row by the window: %s', (_what, start, end, expected) => {
     for (const time of [(ms: number) => ms, epoch, iso]) expect(reasonOf(row(time(start), time(end)))).toBe(expected);
   });
 
-  it('compares microseconds of ISO times', () => {
+  it('compares ISO times in microseconds', () => {
     expect(reasonOf(row('2030-01-15T10:00:59.999999Z', iso(61_000)))).toBe('crosses_window_start');
     expect(reasonOf(row(iso(61_000), '2030-01-15T10:02:00.000001Z'))).toBe('crosses_window_end');
     expect(reasonOf(row('2030-01-15T11:01:00+01:00', '2030-01-15T04:32:00-05:30'))).toBe('accepted');
@@ -65,11 +65,11 @@ describe('window bounds (rules/room#transcript-window, 7; D25)', () => {
     ['on the end edge', 120_000, 'after_window_end'],
     ['before', 59_999, 'before_window_start'],
     ['after', 120_001, 'after_window_end'],
-  ])('classifies a zero-length row as %s (D26a)', (_where, ms, expected) => {
+  ])('classifies a row of zero length as %s (D26a)', (_where, ms, expected) => {
     expect(reasonOf(row(ms, ms))).toBe(expected);
   });
 
-  it('measures accepted rows from the start of the window (window rule 7)', () => {
+  it('returns times of accepted rows relative to the window start (window rule 7)', () => {
     const { verdicts } = judgeAll([row(61_500, 62_000, ' as it came ')]);
     expect(verdicts).toEqual([
       { kind: 'accepted', row: { startUs: 1_500_000n, endUs: 2_000_000n, sentence: ' as it came ', peer: peerData } },
@@ -78,16 +78,16 @@ describe('window bounds (rules/room#transcript-window, 7; D25)', () => {
 });
 
 describe('provider timestamps (D26, D26a)', () => {
-  it.each([0, 604_799_999])('reads the number %d as milliseconds from the start of the session', (ms) => {
+  it.each([0, 604_799_999])('reads the time %d as milliseconds since the session start', (ms) => {
     expect(reasonOf(row(ms, ms))).toBe(ms === 0 ? 'before_window_start' : 'after_window_end');
   });
 
-  it.each([1e12, 1e13])('reads the number %d as epoch milliseconds', (ms) => {
+  it.each([1e12, 1e13])('reads the time %d as epoch milliseconds', (ms) => {
     expect(reasonOf(row(ms, ms))).toBe(ms === 1e12 ? 'before_window_start' : 'after_window_end');
   });
 
   it.each([604_800_000, 1e11, 1e12 - 1, 1e13 + 1, Number.MAX_VALUE, Number.POSITIVE_INFINITY, -1, -0.5, 1000.5])(
-    'reports the number %d as ambiguous',
+    'reports the time %d as ambiguous',
     (value) => {
       expect(reasonOf(row(value, 61_000))).toBe('transcript_timestamp_ambiguous');
       expect(reasonOf(row(61_000, value))).toBe('transcript_timestamp_ambiguous');
@@ -95,7 +95,7 @@ describe('provider timestamps (D26, D26a)', () => {
   );
 
   it.each(['61000', '-1', '1e3', ' 61000 ', '+5.5', '2030-01-15T10:01:00', '2030-01-15 10:01:00'])(
-    'reports the text %j as ambiguous',
+    'reports the time %j as ambiguous',
     (value) => {
       expect(reasonOf(row(value, iso(62_000)))).toBe('transcript_timestamp_ambiguous');
       expect(reasonOf(row(iso(61_000), value))).toBe('transcript_timestamp_ambiguous');
@@ -117,12 +117,12 @@ describe('provider timestamps (D26, D26a)', () => {
     [],
     [1],
     {},
-  ])('reports %j as malformed', (value) => {
+  ])('reports the time %j as malformed', (value) => {
     expect(reasonOf(row(value, 62_000))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(61_000, value))).toBe('transcript_timestamp_malformed');
   });
 
-  it('reports a missing or null start as malformed and a missing or null end as ambiguous', () => {
+  it('reports a missing or null start time as malformed, and a missing or null end time as ambiguous', () => {
     expect(reasonOf({ endTime: 62_000, sentence: 'words' })).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(null, 62_000))).toBe('transcript_timestamp_malformed');
     expect(reasonOf({ startTime: 61_000, sentence: 'words' })).toBe('transcript_timestamp_ambiguous');
@@ -136,7 +136,7 @@ describe('provider timestamps (D26, D26a)', () => {
     },
   );
 
-  it('reports an end before its start as malformed', () => {
+  it('reports an end time before the start time as malformed', () => {
     expect(reasonOf(row(62_000, 61_999))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(iso(62_000), epoch(61_999)))).toBe('transcript_timestamp_malformed');
   });
@@ -153,7 +153,7 @@ describe('provider timestamps (D26, D26a)', () => {
     },
   );
 
-  it('checks the reasons in order: malformed, ambiguous, empty, window (D25)', () => {
+  it('checks the exclusion reasons in the order malformed, ambiguous, empty, window (D25)', () => {
     expect(reasonOf(row('soon', -1, ''))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(-1, 'soon', ''))).toBe('transcript_timestamp_malformed');
     expect(reasonOf(row(-1, 1_000, null))).toBe('transcript_timestamp_malformed');
@@ -169,7 +169,7 @@ describe('mixed time bases (D26, D26a)', () => {
     ['one row with both', row(63_000, iso(64_000))],
     ['offsets with an excluded row of the other base', row(epoch(1_000), epoch(2_000))],
     ['offsets with an empty row of the other base', row(epoch(61_000), epoch(62_000), ' ')],
-  ])('make every timed row ambiguous: %s', (_what, other) => {
+  ])('reports every row with times as ambiguous: %s', (_what, other) => {
     const malformed = row('soon', 1_000);
     for (const rows of [
       [row(61_000, 62_000), row(1_000, 2_000), malformed, other],
@@ -184,7 +184,7 @@ describe('mixed time bases (D26, D26a)', () => {
     }
   });
 
-  it('treat epoch numbers and ISO times as one base', () => {
+  it('treats epoch numbers and ISO times as the same time base', () => {
     expect(
       judgeAll([row(epoch(61_000), epoch(62_000)), row(iso(63_000), iso(64_000)), row(epoch(65_000), iso(66_000))])
         .counts.accepted,
@@ -198,12 +198,12 @@ describe('mixed time bases (D26, D26a)', () => {
     ['a malformed row', row('soon', 1_000)],
     ['an end before its start', row(2_000, 1_000)],
     ['a missing end', row(1_000, null)],
-  ])('do not include %s', (_what, other) => {
+  ])('does not detect mixed time bases for %s', (_what, other) => {
     expect(judgeAll([row(iso(61_000), iso(62_000)), other]).counts.accepted).toBe(1);
   });
 });
 
-/** Artifacts with valid and invalid rows. */
+/** Generates times of artifacts with valid and invalid rows. */
 const anyTime = fc.oneof(
   fc.integer({ min: 0, max: 200_000 }),
   fc.integer({ min: 0, max: 200_000 }).map(epoch),
@@ -224,8 +224,8 @@ const anyRow = fc.oneof(
 );
 
 /**
- * An oracle independent of the filter: hand-written time classes, millisecond numbers, and all rules as a list of
- * facts.
+ * Classifies rows independently of the filter: with hand-written time classes, times as numbers of milliseconds, and
+ * all rules as a list of facts.
  */
 function oracle(rows: readonly unknown[]): (ExclusionReason | 'accepted')[] {
   const first = rows.map((item) => {
@@ -269,7 +269,7 @@ function oracle(rows: readonly unknown[]): (ExclusionReason | 'accepted')[] {
 }
 
 describe('RowFilter, properties (rules/transcripts#import-evidence: accepted plus excluded equals raw)', () => {
-  it('agrees with an independent oracle on every artifact', () => {
+  it('returns the same result as an independent implementation for any artifact', () => {
     fc.assert(
       fc.property(fc.array(anyRow, { maxLength: 12 }), (rows) => {
         const expected = oracle(rows);
@@ -282,7 +282,7 @@ describe('RowFilter, properties (rules/transcripts#import-evidence: accepted plu
     );
   });
 
-  it('counts every row once and accepts only rows entirely inside the window', () => {
+  it('counts every row once, and accepts only rows entirely inside the window', () => {
     fc.assert(
       fc.property(fc.array(anyRow, { maxLength: 30 }), (rows) => {
         const { verdicts, counts } = judgeAll(rows);
@@ -300,7 +300,7 @@ describe('RowFilter, properties (rules/transcripts#import-evidence: accepted plu
     );
   });
 
-  it('does not depend on the order of the rows', () => {
+  it('returns the same counts for any order of the rows', () => {
     fc.assert(
       fc.property(fc.array(anyRow, { maxLength: 12 }), (rows) => {
         expect(judgeAll(rows.toReversed()).counts).toEqual(judgeAll(rows).counts);

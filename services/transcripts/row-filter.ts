@@ -1,13 +1,12 @@
 /**
- * The window filter: decides which rows of an artifact are accepted (rules/room#transcript-window, 7; D25 to D26a).
- * Rows are classified one by one; mixed time bases are known only at the end of the artifact, and then `finish`
- * corrects the counts.
+ * Decides which rows of an artifact are accepted by the window (rules/room#transcript-window, 7; D25 to D26a). Rows are
+ * classified one by one. Mixed time bases are known only at the end of the artifact; `finish` then corrects the counts.
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { type Instant, parseInstant } from '#libs/time';
 import { type ExclusionReason, exclusionReasons } from './evidence/contract.ts';
 
-/** The approved part of a session; `end` is after `start`. */
+/** The approved time range of a session. `end` is after `start`. */
 export interface Window {
   readonly start: Instant;
   readonly end: Instant;
@@ -15,11 +14,11 @@ export interface Window {
 
 export interface FilterContext {
   readonly window: Window;
-  /** Origin of offset times. */
+  /** Instant from which offset times are counted. */
   readonly sessionStart: Instant;
 }
 
-/** A row completely inside the window; microseconds from the window's start. */
+/** A row completely inside the window. Times are microseconds from the window's start. */
 export interface AcceptedRow {
   readonly startUs: bigint;
   readonly endUs: bigint;
@@ -30,7 +29,7 @@ export interface AcceptedRow {
 
 export type Verdict = { kind: 'accepted'; row: AcceptedRow } | { kind: 'excluded'; reason: ExclusionReason };
 
-/** Counts of one artifact; `accepted` plus every exclusion equals `raw`. */
+/** Counts of one artifact. The sum of `accepted` and all exclusions equals `raw`. */
 export interface FilterCounts {
   readonly raw: number;
   readonly accepted: number;
@@ -60,13 +59,13 @@ export class RowFilter {
     this.#context = context;
   }
 
-  /** True when both time bases were seen, so that no timed row can be trusted (D26a). */
+  /** Whether both time bases were seen, so that no row with times can be trusted (D26a). */
   get mixesBases(): boolean {
     return this.#sawOffset && this.#sawAbsolute;
   }
 
   /**
-   * Classifies the next row; the verdict `accepted` is final only if `mixesBases` is false at the end of the artifact.
+   * Classifies the next row. The verdict `accepted` is final only if `mixesBases` is false at the end of the artifact.
    */
   classify(row: unknown): Verdict {
     this.#raw += 1;
@@ -76,7 +75,7 @@ export class RowFilter {
     return verdict;
   }
 
-  /** Returns the counts; when the artifact mixes bases, every row that is not malformed counts as ambiguous. */
+  /** Returns the counts. If the artifact mixes time bases, every row that is not malformed counts as ambiguous. */
   finish(): FilterCounts {
     const excludedByReason = Object.fromEntries(
       exclusionReasons.map((reason) => [reason, this.#excluded.get(reason) ?? 0]),
@@ -124,8 +123,8 @@ export class RowFilter {
 }
 
 /**
- * Returns why a row is not completely inside the window; undefined when it is. Edges as in D25, zero-length rows as in
- * D26a.
+ * Returns why a row is not completely inside the window, or undefined when it is. D25 defines the edges, D26a
+ * zero-length rows.
  */
 function compareWithWindow(start: Instant, end: Instant, window: Window): ExclusionReason | undefined {
   if (start < window.start) return end <= window.start ? 'before_window_start' : 'crosses_window_start';
@@ -133,7 +132,9 @@ function compareWithWindow(start: Instant, end: Instant, window: Window): Exclus
   return end > window.end ? 'crosses_window_end' : undefined;
 }
 
-/** Origin of a time: the session's start, or the calendar (epoch milliseconds and ISO 8601 with an offset alike). */
+/**
+ * Origin of a time: the session's start, or the calendar, whether as epoch milliseconds or as ISO 8601 with an offset.
+ */
 export type TimeBase = 'offset' | 'absolute';
 
 export type ProviderTime =
@@ -141,19 +142,19 @@ export type ProviderTime =
   | { kind: 'malformed' }
   | { kind: 'ambiguous' };
 
-/** Milliseconds from the session's start: up to the seven days for which the provider stores a session. */
+/** Maximum milliseconds from the session's start: the seven days for which the provider stores a session. */
 const maxOffsetMs = 604_799_999;
-/** Epoch milliseconds, September 2001 to November 2286. */
+/** Minimum epoch milliseconds. Accepted values range from September 2001 to November 2286. */
 const minEpochMs = 1e12;
 const maxEpochMs = 1e13;
 
-/** Longer than any time; prevents the patterns from scanning long hostile text. */
+/** Maximum length of a time; longer than any valid time. It prevents the patterns from scanning long hostile text. */
 const maxTextLength = 64;
 const numericText = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const malformed: ProviderTime = { kind: 'malformed' };
 const ambiguous: ProviderTime = { kind: 'ambiguous' };
 
-/** Parses one present, non-null time value; `sessionStart` is the origin of offsets. */
+/** Parses a time value that is present and not null. `sessionStart` is the origin of offsets. */
 export function readProviderTime(value: unknown, sessionStart: Instant): ProviderTime {
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return ambiguous;

@@ -1,6 +1,6 @@
 /**
- * Composition of the transcripts service: database, bus, jobs, and clients of the meeting provider, the media service
- * and the model server.
+ * Composes the transcripts service: database, bus, jobs, and clients of the meeting provider, the media service and the
+ * model server.
  */
 import { audioInput, createFfmpeg, createScratchDirectory } from '#libs/ffmpeg';
 import type { JobTuning } from '#libs/jobs';
@@ -38,7 +38,7 @@ export interface TranscriptsOptions {
   readonly pipeline?: PipelineExtension;
   /** Intervals and timeouts of jobs; tests that kill processes shorten them. */
   readonly tuning?: Partial<JobTuning>;
-  /** Time after which an indexing job leaves the remaining transcripts to another job; tests shorten it. */
+  /** Maximum duration of an indexing run; another job then indexes the remaining transcripts. Tests shorten it. */
   readonly maxIndexRunMs?: number;
 }
 
@@ -58,7 +58,8 @@ export async function createService({
     baseUrls: [config.REALTIMEKIT_BASE_URL],
     metrics,
   });
-  // A separate client, so that provider addresses cannot reach the platform's own servers.
+  // The media service has a separate client, so that addresses from the provider cannot reach the platform's own
+  // servers.
   const mediaOutbound = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_INTERNAL_URL] });
   runtime.onClose(() => providerOutbound.close());
   runtime.onClose(() => mediaOutbound.close());

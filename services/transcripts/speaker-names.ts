@@ -1,4 +1,7 @@
-/** Display names of speakers (D24a): the current name of a person; for others the provider's name or a number. */
+/**
+ * Returns the display names of speakers (D24a): the current name of a person; for unresolved speakers the provider's
+ * name or a number.
+ */
 import { type Bus, type CallContext, withoutActor } from '#libs/nats';
 import { type Queryable, sql, statement, t } from '#libs/sql';
 import { directory } from '#services/directory';
@@ -6,7 +9,10 @@ import { attributedId } from './speaker.ts';
 
 const peoplePerCall = 500;
 
-/** Reads the speakers' names of these conversations; the result resolves every id that their rows are attributed to. */
+/**
+ * Reads the names of the speakers in these conversations. Returns a function that resolves every id to which their rows
+ * are attributed.
+ */
 export async function readSpeakerNames(
   { bus, db }: { readonly bus: Bus; readonly db: Queryable },
   conversationIds: readonly number[],

@@ -11,7 +11,7 @@ function list(...rows: [bigint, JsonObject][]): SpeakerCollector {
 }
 
 describe('readSpeaker (D24; rules/providers#speaker)', () => {
-  it('identifies a speaker by the custom participant id, otherwise by user, peer, name', () => {
+  it('identifies a speaker by custom participant id, otherwise by user id, peer id or name', () => {
     expect(parseSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({
       key: 'cpi:c',
       cpi: 'c',
@@ -24,7 +24,7 @@ describe('readSpeaker (D24; rules/providers#speaker)', () => {
     expect(parseSpeaker({ cpi: 42 }).cpi).toBe('42');
   });
 
-  it('removes characters that cannot be stored from every description', () => {
+  it('removes characters that cannot be stored from every speaker field', () => {
     const speaker = parseSpeaker({ cpi: 'c'.repeat(5_000), displayName: `\u0000A\ud800${'n'.repeat(5_000)}` });
     expect(speaker.key.length).toBeLessThanOrEqual(200);
     expect(speaker.displayName).toMatch(/^A\ufffdn+$/);
@@ -42,7 +42,7 @@ describe('assignSpeakers (D24, D24a)', () => {
     { customParticipantId: 'c-5', personId: 3_000_000_000 },
   ];
 
-  it('resolves speakers by the room participant and never by name', () => {
+  it('resolves a speaker to a person by the room participant, and never by name', () => {
     const found = list(
       [0n, { cpi: 'c-1', displayName: 'Somebody' }],
       [1n, { displayName: 'c-1' }],
@@ -51,7 +51,7 @@ describe('assignSpeakers (D24, D24a)', () => {
     expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([11, -1, -2]);
   });
 
-  it('does not resolve a participant without a person, or with an unknown person id', () => {
+  it('does not resolve a room participant without a person or with an unknown person id', () => {
     const found = list(
       [0n, { cpi: 'c-2' }],
       [1n, { cpi: 'c-3' }],
@@ -61,13 +61,13 @@ describe('assignSpeakers (D24, D24a)', () => {
     expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([-1, -2, -3, -4]);
   });
 
-  it('numbers speakers by first appearance in the stored order, not in the artifact', () => {
+  it('numbers speakers by first appearance in the stored row order, regardless of the artifact order', () => {
     const found = list([30n, { cpi: 'a' }], [20n, { cpi: 'b' }], [10n, { cpi: 'a' }], [10n, { cpi: 'd' }]).inOrder();
     expect(found.map((speaker) => speaker.key)).toEqual(['cpi:a', 'cpi:d', 'cpi:b']);
     expect(assignSpeakers(found, [], []).map(attributedId)).toEqual([-1, -2, -3]);
   });
 
-  it('preserves assigned numbers, also of a speaker resolved later', () => {
+  it('preserves assigned speaker numbers, also when a speaker is resolved later', () => {
     const found = list([0n, { cpi: 'new' }], [1n, { cpi: 'c-1' }], [2n, { cpi: 'old' }]).inOrder();
     const existing = [
       { key: 'cpi:c-1', number: 1, erased: false },
@@ -81,14 +81,14 @@ describe('assignSpeakers (D24, D24a)', () => {
     ]);
   });
 
-  it('does not resolve an erased person, whatever room and provider report', () => {
+  it('does not resolve a speaker to an erased person, regardless of room and provider data', () => {
     const found = list([0n, { cpi: 'c-1', displayName: 'Ann' }]).inOrder();
     expect(assignSpeakers(found, participants, [{ key: 'cpi:c-1', number: 3, erased: true }])).toEqual([
       { key: 'cpi:c-1', number: 3, personId: null, displayName: null, erased: true },
     ]);
   });
 
-  it('returns the first display name from the provider', () => {
+  it('returns the first display name that the provider reported', () => {
     expect(
       list(
         [0n, { cpi: 'a' }],
@@ -98,7 +98,7 @@ describe('assignSpeakers (D24, D24a)', () => {
     ).toMatchObject([{ displayName: 'Ann' }]);
   });
 
-  it('rejects more speakers than the limit per conversation', () => {
+  it('rejects more speakers than the limit of a conversation', () => {
     const speakers = new SpeakerCollector();
     for (let index = 0; index < maxSpeakers; index++)
       expect(speakers.add(accepted(0n, { cpi: `c${index}` }), index)).toBe(true);

@@ -1,7 +1,7 @@
 /**
- * Identifies speakers (D24, D24a): a speaker is the provider's `cpi`, matched with the stored room participants of the
- * conversation; never guessed from a name. Unmatched speakers are numbered by first appearance, and their numbers do
- * not change.
+ * Identifies speakers (D24, D24a). A speaker is identified by the provider's `cpi`, which is matched with the stored
+ * room participants of the conversation, never by a name. Unmatched speakers are numbered by first appearance, and
+ * their numbers do not change.
  */
 import { createHash } from 'node:crypto';
 import { isPossibleId } from '#libs/contract';
@@ -9,15 +9,15 @@ import type { JsonObject } from '#libs/json';
 import { toSingleLine } from '#libs/text';
 import type { AcceptedRow } from './row-filter.ts';
 
-/** Maximum number of distinct speakers of an artifact. */
+/** Maximum number of distinct speakers in an artifact. */
 export const maxSpeakers = 10_000;
 const maxDisplayNameLength = 200;
 const maxKeyLength = 200;
 
 export interface Speaker {
-  /** Identity within the conversation, made of the provider's ids. */
+  /** Key of the speaker within the conversation, built from the provider's ids. */
   readonly key: string;
-  /** The provider's custom participant id, assigned by the room. */
+  /** The provider's custom participant id, which the room assigned. */
   readonly cpi: string | null;
   readonly displayName: string | null;
 }
@@ -31,15 +31,15 @@ export interface RoomParticipant {
 /** A stored speaker. */
 export interface StoredSpeaker {
   readonly key: string;
-  /** N of `Unresolved speaker N`; unchanged when the speaker is resolved later. */
+  /** N of `Unresolved speaker N`. It does not change when the speaker is resolved later. */
   readonly number: number | null;
   readonly personId: number | null;
   readonly displayName: string | null;
-  /** The person was erased: their words and name are not stored again. */
+  /** Whether the person was erased; the person's words and name are not stored again. */
   readonly erased: boolean;
 }
 
-/** Id that a speaker's rows are attributed to: the person's, or −N. */
+/** Returns the id to which a speaker's rows are attributed: the person's id, or −N. */
 export function attributedId(speaker: Pick<StoredSpeaker, 'personId' | 'number'>): number {
   return speaker.personId ?? -(speaker.number ?? 0);
 }
@@ -90,7 +90,10 @@ export class SpeakerCollector {
     return true;
   }
 
-  /** In order of first appearance among the stored rows: by start, then by position in the artifact. */
+  /**
+   * Returns the speakers in the order of their first appearance in stored rows: by start, then by position in the
+   * artifact.
+   */
   inOrder(): Speaker[] {
     const order = [...this.#speakers.values()].toSorted((a, b) =>
       a.startUs === b.startUs ? a.position - b.position : a.startUs < b.startUs ? -1 : 1,
@@ -99,7 +102,7 @@ export class SpeakerCollector {
   }
 }
 
-/** Resolves speakers against the room and numbers the others after the existing numbers. */
+/** Resolves speakers by the room participants and numbers the other speakers after the existing numbers. */
 export function assignSpeakers(
   found: readonly Speaker[],
   participants: readonly RoomParticipant[],
@@ -116,17 +119,17 @@ export function assignSpeakers(
   });
 }
 
-/** The room stores any integer; only a valid person id resolves a speaker. */
+/** Returns a valid person id or null. The room stores any integer, and only a valid person id resolves a speaker. */
 function toPersonId(personId: number | null | undefined): number | null {
   return typeof personId === 'number' && isPossibleId(personId) ? personId : null;
 }
 
-/** Public form of speakers and times (T1, T6). */
+/** Converts speakers and times to the format of the API (T1, T6). */
 
 /** Converts microseconds to milliseconds, rounded down. */
 export const toMilliseconds = (us: number): number => Math.floor(us / 1000);
 
-/** Filter id, the person if resolved, and the display name. */
+/** A speaker in the API: id for filters, the person if resolved, and the display name. */
 export interface SegmentSpeaker {
   readonly key: string;
   readonly person_id: number | null;

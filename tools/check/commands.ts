@@ -7,13 +7,14 @@ export const repoDir = join(import.meta.dirname, '..', '..');
 
 export interface Step {
   title: string;
-  /** Program of node_modules/.bin, or `node`, and its arguments. */
+  /** A program of node_modules/.bin, or `node`, with its arguments. */
   command: readonly [string, ...string[]];
 }
 
 /**
- * A worker retains the modules of all its test files, and marking them takes half a second. These flags delay the
- * marking until much garbage exists, and prevent it while tests wait and for every 64 MB of memory outside the heap.
+ * V8 flags for Jest workers. A worker retains the modules of all its test files, and marking them during garbage
+ * collection takes half a second. These flags delay marking until much garbage exists, and prevent marking while tests
+ * wait and after every 64 MB of memory outside the heap.
  */
 const heapOptions = [
   '--initial-old-space-size=512',
@@ -28,7 +29,7 @@ export const jestCommand: readonly [string, ...string[]] = [
   join('node_modules', 'jest', 'bin', 'jest.js'),
 ];
 
-/** Runs all steps in sequence. @returns the titles of the failed steps */
+/** Runs all steps one after the other. @returns the titles of the failed steps */
 export async function runSteps(steps: readonly Step[]): Promise<string[]> {
   const failed: string[] = [];
   for (const step of steps) {
@@ -57,7 +58,7 @@ export async function runStepsTogether(steps: readonly Step[]): Promise<string[]
   return steps.map(({ title }) => title).filter((title) => failed.has(title));
 }
 
-/** @param output receives the output and the result */
+/** Runs one step. Returns true if it succeeded. @param output receives the output and the result */
 async function runStep(step: Step, output: 'inherit' | ((text: string) => void)): Promise<boolean> {
   const startedAt = performance.now();
   const status = await runCommand(step.command, {}, output);

@@ -14,7 +14,7 @@ const sound = {
 };
 
 describe('the check of package-lock.json', () => {
-  it('accepts packages of the registry, each with its hash and with every platform', () => {
+  it('accepts packages of the registry with a hash each and for every platform', () => {
     expect(findLockProblems({ packages: sound })).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ describe('the check of package-lock.json', () => {
       { version: '1.0.0', integrity, optionalDependencies: { '@tool/win32-x64': '1.0.0' } },
       /@tool\/win32-x64 is missing/,
     ],
-  ])('rejects a package with or from %s', (_what, item, problem) => {
+  ])('rejects in the lock file a package with, or from, %s', (_what, item, problem) => {
     expect(findLockProblems({ packages: { ...sound, 'node_modules/tool': item } })).toEqual([
       expect.stringMatching(problem),
     ]);
@@ -66,7 +66,7 @@ describe('the check of package-lock.json', () => {
     expect(findLockProblems({ packages })).toEqual([expect.stringContaining(`package.json: tool is "${spec}"`)]);
   });
 
-  it('finds a package nested next to its dependent', () => {
+  it('finds a package that is nested beside its dependent', () => {
     const packages = {
       'node_modules/a': { version: '1.0.0', integrity },
       'node_modules/a/node_modules/b': { version: '1.0.0', integrity, optionalDependencies: { c: '^1.0.0' } },

@@ -20,7 +20,7 @@ export interface LockFile {
 }
 
 const registry = 'https://registry.npmjs.org/';
-/** Versions, ranges, tags and aliases. Everything else is a URL or a folder. */
+/** Matches versions, ranges, tags and aliases. Any other text is a URL or a folder. */
 const versionPattern = /^(npm:(@[\w.-]+\/)?[\w.-]+@)?[\w.*+^~<>=|\s-]*$/;
 
 /** @returns one line per problem */
@@ -49,7 +49,7 @@ function findOwnProblems(path: string, { resolved, integrity, link }: LockedPack
   ];
 }
 
-/** True when Node's resolution finds `name` from the package at `path`. */
+/** Returns true when Node's resolution finds `name` from the package at `path`. */
 function isLocked(packages: LockFile['packages'], path: string, name: string): boolean {
   for (let dir = path; ; dir = dir.slice(0, Math.max(0, dir.lastIndexOf('/node_modules/')))) {
     if (packages[`${dir === '' ? '' : `${dir}/`}node_modules/${name}`] !== undefined) return true;

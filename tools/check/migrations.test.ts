@@ -1,9 +1,12 @@
-/** Each test migration changes a table of the last release in a way that blocks requests; its online form passes. */
+/**
+ * Each test migration changes a table of the last release in a way that blocks requests; the equivalent online
+ * migration must pass.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { Migration, OnlineMigration } from '#libs/orm/migrations';
 import { findMigrationProblems } from './migrations.ts';
 
-/** Rules violated by a migration of these statements. */
+/** Returns the rules that a migration with these statements violates. */
 async function rulesOf(kind: 'transaction' | 'online', ...statements: string[]): Promise<string[]> {
   const Base = kind === 'online' ? OnlineMigration : Migration;
   class Planted extends Base {
@@ -111,7 +114,7 @@ describe('the check of migrations', () => {
       ['do $$ begin update app.old set a = 1; end $$'],
       ['no-anonymous-block'],
     ],
-  ] as const)('rejects %s', async (_title, kind, statements, rules) => {
+  ] as const)('rejects a migration with %s', async (_title, kind, statements, rules) => {
     expect(await rulesOf(kind, ...statements)).toEqual(rules);
   });
 
@@ -134,11 +137,11 @@ describe('the check of migrations', () => {
         'drop index app.made__a',
       ],
     ],
-  ] as const)('allows %s', async (_title, kind, statements) => {
+  ] as const)('allows a migration with %s', async (_title, kind, statements) => {
     expect(await rulesOf(kind, ...statements)).toEqual([]);
   });
 
-  it('allows changing rows in batches, and checks the statement of the batch', async () => {
+  it('allows a migration that changes rows in batches, and checks the statement of the batch', async () => {
     class Planted extends OnlineMigration {
       override up(): void {
         this.addBackfill({ table: 'app.old', key: 'id', sql: 'update app.old set a = 1 where id > $1 and id <= $2' });

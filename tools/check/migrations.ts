@@ -29,7 +29,10 @@ interface Unit {
 }
 
 const squawk = join(import.meta.dirname, '..', '..', 'node_modules', '.bin', 'squawk');
-/** Excluded rules: style, and statement timeouts, since lock timeouts already limit the effect on requests. */
+/**
+ * Squawk rules that are not applied: style rules, and statement timeouts, since lock timeouts already limit the effect
+ * on requests.
+ */
 const excluded = [
   'ban-char-field',
   'prefer-bigint-over-int',
@@ -43,7 +46,7 @@ const excluded = [
 /** Setting of every migration session (libs/orm/migrations). */
 const session = `set lock_timeout = '2s';`;
 
-/** @returns one line per problem; tables that the migrations create are excluded, since they have no rows */
+/** Tables that the migrations create are not checked, since they have no rows. @returns one line per problem */
 export async function findMigrationProblems(migrations: readonly CheckedMigration[]): Promise<string[]> {
   const units = (await Promise.all(migrations.map(collectUnits))).flat();
   const all = units.flatMap(({ statements }) => statements.map(({ sql }) => sql));
@@ -64,7 +67,7 @@ export async function findMigrationProblems(migrations: readonly CheckedMigratio
 const createTable = /\bcreate\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?(\w+\.\w+)/gi;
 const createIndex = /\bcreate\s+(?:unique\s+)?index\s+(\w+)\s+on\s+((\w+)\.\w+)/gi;
 const renameIndex = /\balter\s+index\s+(\w+)\.(\w+)\s+rename\s+to\s+(\w+)/gi;
-/** The table or index of a statement. */
+/** Matches the table or index that a statement changes. */
 const subject =
   /\b(?:alter\s+table(?:\s+only)?|index\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?\w+\s+on|drop\s+index(?:\s+if\s+exists)?)\s+(\w+\.\w+)/i;
 
@@ -84,7 +87,7 @@ async function collectUnits({ Class }: CheckedMigration): Promise<Unit[]> {
   }));
 }
 
-/** Rules that squawk does not have. */
+/** Checks the rules of this project, which squawk does not have. */
 function findOwnProblems(unit: Unit, schemas: ReadonlySet<string>, created: ReadonlySet<string>): string[] {
   const problem = (rule: string, text: string, sql: string): string => describe(unit.migration, rule, text, sql);
   return unit.statements.flatMap(({ sql, isBackfill }) => {
@@ -121,7 +124,7 @@ function lintStatements(units: readonly Unit[], created: ReadonlySet<string>): s
         ...unit.statements.map(({ sql }) => `${sql.trim().replace(/;$/, '')};`),
       ];
       writeFileSync(file, texts.join('\n'));
-      // Maps lines to statements.
+      // Maps each line of the file to its statement.
       return { file, unit, lines: texts.flatMap((text) => text.split('\n').map(() => text)) };
     });
     return [true, false].flatMap((isConcurrent) => {
@@ -152,7 +155,8 @@ interface Finding {
 
 function runSquawk(files: readonly string[], isConcurrent: boolean): Finding[] {
   if (files.length === 0) return [];
-  // Waits for its lock without blocking readers or writers (libs/orm/migrations/online.ts).
+  // A concurrent statement needs no lock timeout: it waits for its lock without blocking readers or writers
+  // (libs/orm/migrations/online.ts).
   const rules = isConcurrent ? [...excluded, 'require-lock-timeout'] : excluded;
   const args = [
     '--reporter',
@@ -176,7 +180,7 @@ function runSquawk(files: readonly string[], isConcurrent: boolean): Finding[] {
 const describe = (migration: string, rule: string, text: string, sql: string): string =>
   `${migration}: ${rule}: ${text} ${sql.replaceAll(/\s+/g, ' ').trim().slice(0, 100)}`;
 
-/** Migrations since the last release. */
+/** Returns the migrations since the last release. */
 async function loadMigrationsSinceRelease(): Promise<CheckedMigration[]> {
   const names = Object.entries(listMigrations()).flatMap(([schema, all]) => all.map((name) => ({ schema, name })));
   const isNew = ({ name }: { name: string }): boolean =>

@@ -13,7 +13,7 @@ describe('the check of regular expressions', () => {
     ['<[a-z][^>]*>', 'gi', 'reads [^>]* again from each place'],
     [String.raw`\bfoo.*bar`, '', 'reads .* again from each place'],
     [String.raw`(?:<!--)[\s\S]*?-->`, 'g', 'again from each place'],
-  ])('finds /%s/%s', (source, flags, problem) => {
+  ])('rejects the expression /%s/%s', (source, flags, problem) => {
     expect(findSuperLinear({ source, flags })).toContain(problem);
   });
 
@@ -26,16 +26,16 @@ describe('the check of regular expressions', () => {
     [String.raw`^\d+(?:\.\d*)?$`, ''],
     [String.raw`"[^"]*"`, 'g'],
     [String.raw`[\p{L}--[a-z]]+`, 'v'],
-  ])('accepts /%s/%s', (source, flags) => {
+  ])('accepts the expression /%s/%s', (source, flags) => {
     expect(findSuperLinear({ source, flags })).toBeUndefined();
   });
 
-  it('reports the position of a literal, of a text that becomes an expression, and of the pattern of a schema', () => {
+  it('reports the position of a literal, of a text that is compiled to an expression, and of a schema pattern', () => {
     const text = `${dashes}\nnew RegExp('(a+)+$', 'u');\nType.String({ pattern: '^(a+)+$' });`;
     expect(findProblems('x.ts', text).map((line) => line.split(' ')[0])).toEqual(['x.ts:2:', 'x.ts:3:', 'x.ts:4:']);
   });
 
-  it('accepts an expression with a reason on its line or the line before, but not an empty reason', () => {
+  it('accepts an expression with a reason on the same or the previous line, but not with an empty reason', () => {
     expect(findProblems('x.ts', `${dashes} // super-linear: at most 9 characters`)).toEqual([]);
     expect(findProblems('x.ts', dashes.replace('\n', '\n// super-linear: at most 9 characters\n'))).toEqual([]);
     expect(findProblems('x.ts', `${dashes} // super-linear: `)).toHaveLength(1);

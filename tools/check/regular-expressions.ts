@@ -32,7 +32,7 @@ export function findProblems(file: string, text: string): string[] {
   });
 }
 
-/** Literals, arguments of `RegExp`, and patterns of schemas. */
+/** Lists regular expression literals, arguments of `RegExp`, and patterns of schemas. */
 function listExpressions(file: string, text: string): Found[] {
   const found: Found[] = [];
   const visit = (value: unknown): void => {
@@ -60,7 +60,7 @@ function readExpression(node: Node): Expression | undefined {
   return undefined;
 }
 
-/** Reads literal patterns; computed ones are not checked. */
+/** Returns the text of a literal pattern; returns undefined for a computed pattern, which is not checked. */
 function readText(node: Node, flags: string): Expression | undefined {
   return node.type === 'Literal' && typeof node['value'] === 'string' ? { source: node['value'], flags } : undefined;
 }

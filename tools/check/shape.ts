@@ -20,8 +20,8 @@ function median(numbers: readonly number[]): number {
 }
 
 /**
- * Number of folders of a service, including its root, and the length of the longest import chain between them; folders
- * that import each other are on one level.
+ * Returns the number of folders of a service, including its root, and the length of the longest import chain between
+ * them. Folders that import each other count as one level.
  */
 function measureFolders(service: string): { folders: number; levels: number } {
   const files = list(new RegExp(`^services/${service}/.*\\.ts$`)).filter((file) => !file.endsWith('.test.ts'));

@@ -1,9 +1,9 @@
 import type { Step } from './commands.ts';
 
-/** Steps of `npm run check` besides tests, slowest first, since they run in parallel. */
+/** Steps of `npm run check` except the tests. The slowest steps are first, since the steps run in parallel. */
 export const staticSteps: readonly Step[] = [
   { title: 'lint (oxlint, type-aware)', command: ['oxlint'] },
-  { title: 'types (tsc)', command: ['tsc', '--noEmit', '--singleThreaded'] }, // several threads would check the types of packages repeatedly
+  { title: 'types (tsc)', command: ['tsc', '--noEmit', '--singleThreaded'] }, // with several threads, each would check the types of packages again
   { title: 'dead code (knip)', command: ['knip', '--no-progress'] },
   { title: 'generated files in sync', command: ['node', 'tools/generate.ts', '--check'] },
   { title: 'format (oxfmt)', command: ['oxfmt', '--check', '.'] },

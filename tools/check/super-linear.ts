@@ -22,9 +22,9 @@ export function findSuperLinear({ source, flags }: Expression): string | undefin
 }
 
 /**
- * Finds loops such as `/<[a-z][^>]*>/`, where a failed attempt has read past the start of the next attempts. The
- * library detects loops that start with the same single character; this function detects longer prefixes that the first
- * loop also matches.
+ * Finds loops such as `/<[a-z][^>]*>/`, in which a failed attempt reads text that contains the starts of the next
+ * attempts, so that the text is read repeatedly. The library detects loops that start with a single character; this
+ * function detects longer prefixes that the first loop also matches.
  */
 function findRestart({ source, flags }: Expression): string | undefined {
   const known: ReadonlyFlags = {
@@ -45,7 +45,7 @@ function findRestart({ source, flags }: Expression): string | undefined {
   return undefined;
 }
 
-/** Inlines groups with a single alternative. */
+/** Replaces groups that have only one alternative with their elements. */
 function flatten(elements: readonly AST.Element[]): AST.Element[] {
   return elements.flatMap((element) => {
     const isGroup = element.type === 'Group' || element.type === 'CapturingGroup';
@@ -56,7 +56,7 @@ function flatten(elements: readonly AST.Element[]): AST.Element[] {
 
 function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFlags): AST.Quantifier | undefined {
   const [start] = elements;
-  if (start?.type === 'Assertion' && start.kind !== 'word') return undefined; // an anchor or a lookbehind
+  if (start?.type === 'Assertion' && start.kind !== 'word') return undefined; // the pattern starts with an anchor or a lookbehind
   const prefix: CharSet[] = [];
   for (const [index, element] of elements.entries()) {
     if (element.type === 'Assertion') continue;
@@ -66,7 +66,7 @@ function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFla
     const set = toUnicodeSet(repeated, flags);
     const min = element.type === 'Quantifier' ? element.min : 1;
     if (element.type === 'Quantifier' && element.max === Infinity && canFail(elements.slice(index + 1))) {
-      const isWithinWord = start?.type === 'Assertion' && set.isSubsetOf(Chars.word(flags)); // no attempt starts within a word
+      const isWithinWord = start?.type === 'Assertion' && set.isSubsetOf(Chars.word(flags)); // a word boundary before the pattern prevents an attempt from starting within a word
       if (prefix.length > 0 && !isWithinWord && prefix.every((one) => !one.isDisjointWith(set))) return element;
     }
     if (min > 0) prefix.push(set);
@@ -74,7 +74,7 @@ function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFla
   return undefined;
 }
 
-/** True when at least one element is required. */
+/** Returns true when at least one element is required, so that the remaining pattern can fail to match. */
 function canFail(elements: readonly AST.Element[]): boolean {
   return elements.some((element) => element.type !== 'Quantifier' || element.min > 0);
 }

@@ -25,7 +25,7 @@ const vocabulary = readVocabulary(`
 `);
 const findIn = (text: string, file = 'libs/a/b.ts'): string[] => findProblems(file, text, vocabulary);
 
-describe('the check of words', () => {
+describe('the check of words (docs/glossary.md)', () => {
   it.each([
     ['a part of a name', 'const tellHolder = 1;', 'libs/a/b.ts:1: tellHolder: "tell": use emit'],
     ['a private member', 'class A { #news = 1; }', 'libs/a/b.ts:1: news: "news": use emit'],
@@ -43,7 +43,7 @@ describe('the check of words', () => {
       'throw new AppError("x", `${a} is no number`);',
       'libs/a/b.ts:1: "is no number": "is no": use permanently',
     ],
-  ])('rejects a word in %s', (_place, text, problem) => {
+  ])('rejects an unwanted word in %s', (_place, text, problem) => {
     expect(findIn(text)).toEqual([problem]);
   });
 
@@ -66,11 +66,11 @@ describe('the check of words', () => {
     expect([...phrases.keys()]).toContain('for good');
   });
 
-  it('reads file names', () => {
+  it('checks the words of file names', () => {
     expect(findIn('', 'libs/a/feed-news.ts')).toEqual(['libs/a/feed-news.ts:1: feed_news: "news": use emit']);
   });
 
-  it('reads all sentences of contracts, and a capital letter only where a sentence starts', () => {
+  it('checks every sentence of a contract, and a capital letter only at the start of a sentence', () => {
     expect(findIn('const a = { summary: "Who may read" };', 'services/a/contract.ts')).toHaveLength(1);
     expect(findIn('const a = { summary: "An account who may read" };', 'services/a/contract.ts')).toEqual([]);
   });

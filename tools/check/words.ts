@@ -11,10 +11,12 @@ import { parseSync } from 'oxc-parser';
 import { repoDir } from './commands.ts';
 
 export interface Vocabulary {
-  /** Parts of camelCase names: `holder` has no part `hold`. */
+  /**
+   * Unused word → replacement, compared with the words of camelCase names: the words of `holder` do not include `hold`.
+   */
   readonly parts: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
-  /** Case-insensitive phrases in sentences. */
+  /** Unused phrase → replacement, compared with sentences, usually case-insensitively. */
   readonly phrases: ReadonlyMap<string, string>;
 }
 
@@ -24,7 +26,7 @@ interface Node {
   readonly start: number;
 }
 
-/** Exceptions with their reasons; a name ending with `…` is a prefix. */
+/** Allowed names with their reasons. A name that ends with `…` is a prefix. */
 const allowed: Readonly<Record<string, string>> = {
   'SayInThread…': 'operation of the API',
   'sayInThread…': 'operation of the API',
@@ -109,8 +111,8 @@ function findInText(text: string, { phrases }: Vocabulary): string[] {
 }
 
 /**
- * "There is no job" and "is no longer" are plain English. A phrase with a capital letter matches only at the start of a
- * sentence.
+ * Returns the pattern of a phrase. It does not match "There is no job" and "is no longer", which are plain English. A
+ * phrase with a capital letter matches only at the start of a sentence.
  */
 function patternOf(phrase: string): RegExp {
   return new RegExp(String.raw`(?<![\w-]|there )${phrase}(?![\w-]| longer)`, /^[A-Z]/.test(phrase) ? '' : 'i');
@@ -149,7 +151,7 @@ function collect(file: string, text: string): { names: Found[]; texts: Found[] }
   return { names, texts };
 }
 
-/** Identifiers or patterns declared by this node. */
+/** Returns the identifiers or patterns that this node declares. */
 function listDeclared(node: Node): Node[] {
   const own = (): Node[] => (node['computed'] === true ? [] : [node['key'] as Node]);
   const params = Array.isArray(node['params']) ? (node['params'] as Node[]) : [];
@@ -178,7 +180,10 @@ function listDeclared(node: Node): Node[] {
   }
 }
 
-/** A destructured property has the name of its declaration, which is counted there. */
+/**
+ * Adds the names in a pattern. A shorthand property of a destructuring is skipped, since its name is checked where it
+ * is declared.
+ */
 function visitPattern(node: Node | null | undefined, add: (node: Node) => void): void {
   switch (node?.type) {
     case 'Identifier':

@@ -6,7 +6,7 @@ import type { ArtifactRow } from '../../libs/testing/realtimekit.ts';
 import { createRandom, makeAside, makeStatement, pick, type Random } from './sentences.ts';
 
 export interface Speaker {
-  /** The platform's id of the participant in the meeting. */
+  /** The participant's id in the meeting that the platform assigned. */
   customParticipantId: string;
   displayName: string;
 }
@@ -24,7 +24,7 @@ export interface Artifact {
   rows: ArtifactRow[];
   /** The exact bytes that the provider returns. */
   text: string;
-  /** Utterances before, after and across the edges of the window. */
+  /** Texts of the utterances before and after the window and across its edges, none of which may be imported. */
   outside: string[];
 }
 
@@ -33,10 +33,13 @@ const seed = 20_260_501;
 const warmUpMs = 4 * minuteMs;
 const conversationMs = 60 * minuteMs;
 const goodbyeMs = 3 * minuteMs;
-/** Half the duration of rows that cross an edge of the window. */
+/** Half the duration of a row that crosses an edge of the window. */
 const acrossMs = 2_000;
 
-/** A meeting that ended just before `nowMs`: four minutes before the window, an hour in it, three after it. */
+/**
+ * Returns a meeting that ended just before `nowMs`, with four minutes before the window, an hour in the window, and
+ * three minutes after it.
+ */
 export function planMeeting(nowMs: number): Meeting {
   const endedAtMs = Math.floor(nowMs / 1000) * 1000 - minuteMs;
   const startedAtMs = endedAtMs - warmUpMs - conversationMs - goodbyeMs;
@@ -48,7 +51,10 @@ export function planMeeting(nowMs: number): Meeting {
   };
 }
 
-/** Rows before, in and after the window, one across each of its edges, and irregular rows as in real artifacts. */
+/**
+ * Returns rows before, in and after the window, one row across each edge of the window, and irregular rows as in real
+ * artifacts.
+ */
 export function makeArtifact(meeting: Meeting, speakers: readonly Speaker[]): Artifact {
   const random = createRandom(seed);
   const peers = speakers.map((speaker, index) => toPeer(speaker, index, meeting));
@@ -65,7 +71,7 @@ export function makeArtifact(meeting: Meeting, speakers: readonly Speaker[]): Ar
   ];
   const middle = Math.floor(rows.length / 2);
   const [atMs] = [Number(rows[middle]?.startTime)];
-  // Real artifacts have rows without text and rows without an end; neither is imported.
+  // Real artifacts contain rows without text and rows without an end, which the platform does not import.
   rows.splice(middle, 0, row(peers[2], atMs - 400, atMs - 300, '  '), {
     startTime: atMs - 200,
     sentence: 'Hm.',
@@ -75,7 +81,10 @@ export function makeArtifact(meeting: Meeting, speakers: readonly Speaker[]): Ar
   return { rows, text: JSON.stringify(rows), outside: outside.map(({ sentence }) => String(sentence)) };
 }
 
-/** Turns of one to four sentences, one row per sentence, with pauses, entirely between two times. */
+/**
+ * Returns rows between two times: speakers talk in turn, one to four sentences each, with one row per sentence and
+ * pauses.
+ */
 function talk(
   random: Random,
   peers: readonly Peer[],

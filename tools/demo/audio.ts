@@ -54,7 +54,7 @@ function makeForm(fileName: string, bytes: Uint8Array<ArrayBuffer>): FormData {
   return form;
 }
 
-/** Five minutes of a quiet chord: 16 bit, mono. */
+/** Returns a WAV file of five minutes with a quiet chord, 16 bit, mono. */
 function makeWav(): Uint8Array<ArrayBuffer> {
   const samples = sampleRate * seconds;
   const view = new DataView(new ArrayBuffer(44 + samples * 2));

@@ -36,7 +36,7 @@ export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise
   return { token, personId: person.id };
 }
 
-/** Sends Cal.com's webhook and finds the resulting conversation. */
+/** Sends Cal.com's webhook, and returns the conversation that the platform creates. */
 export async function book(
   platform: DemoPlatform,
   narrator: Narrator,
@@ -95,8 +95,8 @@ async function findBooked(
 type Receipt = ReplyOf<typeof conversations.rpcs.showReceipt>;
 
 /**
- * Waits until the webhook is processed, using the operator's view: an earlier lookup would create an unscheduled
- * conversation. Without access to the broker it waits a fixed time.
+ * Waits until the webhook is processed, which it reads from the operators' receipts: requesting the conversation
+ * earlier would create an unscheduled one. Without access to the broker it waits a fixed time.
  */
 async function waitForReceipt(personId: number, uid: string): Promise<Receipt | undefined> {
   const context = createContext({ json: false });
@@ -119,7 +119,7 @@ async function waitForReceipt(personId: number, uid: string): Promise<Receipt | 
   }
 }
 
-/** Signs like Cal.com, with the webhook secret. */
+/** Returns the headers with Cal.com's signature, made with the webhook secret. */
 function sign({ bookingSecret }: DemoPlatform, body: string): Record<string, string> {
   return bookingSecret === undefined
     ? {}

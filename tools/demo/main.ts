@@ -41,7 +41,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** Starts the simulated third-party servers at the addresses that the platform uses. */
+/** Starts the simulated third-party servers at the addresses at which the platform expects them. */
 async function playOthers({
   provider,
   model,

@@ -1,4 +1,4 @@
-/** Output of the demo: numbered steps in plain words, each with its results. */
+/** Prints the output of the demo: numbered steps in plain words, each with its results. */
 
 const width = 100;
 
@@ -7,7 +7,7 @@ export interface Narrator {
   step(title: string, explanation: string): void;
   /** Prints a result of the step. */
   result(line: string): void;
-  /** Prints received text, set off from the demo's own. */
+  /** Prints received text, set off from the text of the demo. */
   quote(text: string): void;
   plain(line: string): void;
 }
@@ -44,12 +44,12 @@ function wrap(text: string, indent: string): string {
   return [...lines, line].join('\n');
 }
 
-/** `12,345 bytes`. */
+/** Returns a size such as `12,345 bytes`. */
 export function formatBytes(bytes: number): string {
   return `${bytes.toLocaleString('en')} bytes`;
 }
 
-/** ISO without fraction. */
+/** Returns a time in ISO 8601 without fractions of a second. */
 export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');
 }

@@ -1,5 +1,6 @@
 /**
- * Access of the demo to the running platform: its public HTTP API, and the addresses of simulated third-party servers.
+ * Calls the public HTTP API of the running platform for the demo, and finds the addresses for simulated third-party
+ * servers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { demoValues, listSecretValues } from '#libs/config';
@@ -15,7 +16,7 @@ export interface DemoPlatform {
   readonly loginSecret: string;
   /** Password of the accounts of the demo workspace. */
   readonly password: string;
-  /** Signs the booking; undefined = the platform accepts unsigned ones. */
+  /** Secret that signs the booking; undefined = the platform accepts unsigned bookings. */
   readonly bookingSecret: string | undefined;
   /** Address at which the platform expects the meeting provider; the demo simulates it there. */
   readonly provider: { readonly port: number; readonly token: string };
@@ -23,7 +24,10 @@ export interface DemoPlatform {
   readonly model: { readonly port: number; readonly key: string } | undefined;
 }
 
-/** @throws DemoError if no platform is running, or if its meeting provider cannot be simulated here */
+/**
+ * Returns the running platform. @throws DemoError if no platform is running, or if its meeting provider cannot be
+ * simulated here
+ */
 export function findPlatform(): DemoPlatform {
   const settings = readSettings();
   const { DEMO_PROVIDER_PORT: providerPort, DEMO_PASSWORD: password } = settings;
@@ -104,7 +108,7 @@ export async function callApi(
   return { status: response.status, headers: response.headers, bytes, text, json: parse(text) };
 }
 
-/** Repeats `attempt` until it returns a value. @throws DemoError after `timeoutMs` */
+/** Repeats `attempt` until it returns a value, and returns that value. @throws DemoError after `timeoutMs` */
 export async function waitUntil<T>(what: string, timeoutMs: number, attempt: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Scene 2: the meeting room, the approved transcript window, and the end of the recording. */
+/** Scene 2: participants join the meeting room, the transcript window is approved, and the recording ends. */
 import { randomUUID } from 'node:crypto';
 import type { ConversationOut } from '#services/conversations';
 import type { Meeting, Speaker } from './artifact.ts';
@@ -10,7 +10,10 @@ export interface MeetingRoom {
   speakers: Speaker[];
 }
 
-/** Claims a name in the room for each participant; the platform learns the meeting and its participants. */
+/**
+ * Claims a name in the room for each participant, so that the platform knows the provider's meeting and its
+ * participants.
+ */
 export async function claimRoom(
   platform: DemoPlatform,
   narrator: Narrator,
@@ -41,7 +44,7 @@ export async function claimRoom(
   return { meetingId, speakers };
 }
 
-/** Stores the window outside of which nothing may ever be stored. */
+/** Stores the approved transcript window. Speech outside of the window must never be stored. */
 export async function storeWindow(
   platform: DemoPlatform,
   narrator: Narrator,

@@ -1,4 +1,4 @@
-/** Sentences of the demo's conversation: fictional, and combined anew for each turn. */
+/** Sentences of the demo's conversation. They are fictional and are combined anew for each turn. */
 
 const openings = [
   'When I think of this question,',
@@ -72,7 +72,7 @@ const farewells = [
   'Did you get my message, by the way?',
 ];
 
-/** Seeded random numbers from 0 to 1 (mulberry32). */
+/** Returns random numbers from 0 to 1 that a seed determines (mulberry32). */
 export type Random = () => number;
 
 export function createRandom(seed: number): Random {
@@ -89,12 +89,15 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
   return items[Math.floor(random() * items.length)] as Item;
 }
 
-/** A sentence of the conversation itself. */
+/** Returns a sentence of the approved conversation. */
 export function makeStatement(random: Random): string {
   return `${pick(random, openings)} ${pick(random, middles)}${pick(random, endings)}`;
 }
 
-/** A sentence before the recording was approved or after it had ended: it must never be stored. */
+/**
+ * Returns a sentence from before the approval of the recording or from after its end. Such a sentence must never be
+ * stored.
+ */
 export function makeAside(random: Random, when: 'before' | 'after'): string {
   return pick(random, when === 'before' ? smallTalk : farewells);
 }

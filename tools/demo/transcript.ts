@@ -13,7 +13,7 @@ import type { MeetingRoom } from './room.ts';
 
 const printedLines = 22;
 
-/** Adds the session and its transcript to the simulated provider. */
+/** Adds the provider's session and its transcript to the simulated meeting provider. */
 export function playMeeting(
   narrator: Narrator,
   provider: RealtimeKitServer,

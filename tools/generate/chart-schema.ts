@@ -1,6 +1,7 @@
 /**
- * `values.schema.json` of the chart: strict on the chart's own keys, open where a value is passed to Kubernetes. Names
- * of settings and secrets come from the services' schemas, so that a misspelled one is rejected before installation.
+ * Generates `values.schema.json` of the chart. The schema is strict for the chart's own keys, and open where a value is
+ * passed to Kubernetes. Names of settings and secrets are read from the services' schemas, so that a misspelled name is
+ * rejected before installation.
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
 import { maxReplicas, streamNames } from '#libs/nats';
@@ -14,7 +15,7 @@ const flag: Schema = { type: 'boolean' };
 const count: Schema = { type: 'integer', minimum: 0 };
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 };
 const textMap: Schema = { type: 'object', additionalProperties: text };
-/** Passed unchanged to Kubernetes, which validates it. */
+/** An object that is passed unchanged to Kubernetes, which validates it. */
 const passedObject: Schema = { type: 'object' };
 const passedList: Schema = { type: 'array', items: { type: 'object' } };
 const orEmpty = (schema: Schema): Schema => ({ anyOf: [schema, { const: '' }] });
@@ -25,7 +26,7 @@ function object(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: 'object', additionalProperties: false, properties };
 }
 
-/** A section of the values that can be omitted. */
+/** Allowed values of `topologySpread`; an empty value omits the constraint. */
 const spread = oneOf('', 'ScheduleAnyway', 'DoNotSchedule');
 const probe = object({
   initialDelaySeconds: count,
@@ -42,7 +43,7 @@ const image = object({
 });
 const textList: Schema = { type: 'array', items: text };
 const account = object({ create: flag, name: text, annotations: textMap });
-/** Keys of every pod of the platform, whatever creates it. */
+/** Keys that apply to every pod of the platform, e.g. of a Deployment or a Job. */
 const pod: Record<string, Schema> = {
   resources: passedObject,
   extraEnv: passedList,
@@ -211,7 +212,7 @@ function describeComponents(
   return Object.fromEntries(described);
 }
 
-/** Jobs of the release, and optional parts. */
+/** Returns the schema of the release's jobs and of optional components. */
 function describeTasks(): Record<string, Schema> {
   return {
     migrations: object({
@@ -305,7 +306,7 @@ function describeNetwork(): Record<string, Schema> {
   };
 }
 
-/** Metrics, release tests, and evaluation servers. */
+/** Returns the schema of metrics, release tests, and evaluation servers. */
 function describeWatching(): Record<string, Schema> {
   return {
     metrics: object({

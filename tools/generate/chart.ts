@@ -1,4 +1,4 @@
-/** Facts about the code for the Helm chart: components, their settings, the upload limit. */
+/** Reads facts about the code for the Helm chart: components, their settings, the upload limit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPublicSecrets, minSecretLength } from '#libs/config';
@@ -15,9 +15,9 @@ export interface PlatformFacts {
   readonly recordingLimitBytes: number;
   /** Characters. */
   readonly shortestSecret: number;
-  /** Published values that are rejected as secrets. */
+  /** Published values, e.g. of documents, which are rejected as secrets. */
   readonly publicSecrets: readonly string[];
-  /** By component name in the values. */
+  /** Component name in the values → facts about the component. */
   readonly components: Readonly<Record<string, ComponentFacts>>;
   /** Settings of the job that verifies and truncates the audit logs (A2). */
   readonly audit: Pick<ComponentFacts, 'settings'>;
@@ -26,18 +26,18 @@ export interface PlatformFacts {
 interface SettingFacts {
   readonly required: boolean;
   readonly secret: boolean;
-  /** Secret with a minimum length. */
+  /** True for a secret that the installer chooses, which has a minimum length. */
   readonly own?: true;
-  /** Account name, not a secret. */
+  /** True for an account name, which is not a secret. */
   readonly name?: true;
-  /** Required unless this setting is true. */
+  /** Name of another setting: this setting is required unless the other one is true. */
   readonly neededUnless?: string;
   /** Maximum number of values of a secret that can have several, separated by whitespace (K8). */
   readonly mostValues?: number;
 }
 
 interface ComponentFacts {
-  /** Folder in `services`. */
+  /** Name of the service's folder in `services`. */
   readonly service: string;
   readonly nodeOptions: readonly string[];
   readonly settings: Readonly<Record<string, SettingFacts>>;

@@ -11,7 +11,7 @@ const scalars: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** TypeScript type expression of a schema; nested objects are indented from `indent`. */
+/** Returns the TypeScript type of a schema. Nested objects are indented from `indent`. */
 export function toType(schema: Schema, indent = ''): string {
   const { $ref, enum: choices, type } = schema;
   if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1);
@@ -43,12 +43,12 @@ function toObject(schema: Schema, indent: string): string {
   return typeof rest === 'object' && rest !== null ? `${object} & Record<string, ${index}>` : object;
 }
 
-/** Property name, quoted if necessary. */
+/** Returns the property name, quoted if necessary. */
 export function toKey(name: string): string {
   return plainName.test(name) ? name : `'${name.replaceAll("'", String.raw`\'`)}'`;
 }
 
-/** Doc comment of the defined texts; no lines if there are none. */
+/** Returns the lines of a doc comment with the texts that are defined; returns no lines if none is defined. */
 export function toComment(texts: readonly unknown[], indent: string): string[] {
   const lines = texts
     .filter((text): text is string => typeof text === 'string' && text !== '')

@@ -51,7 +51,7 @@ const document = { paths: { '/things/{thing_id}': { get: read }, '/things': { po
 describe('generated client', () => {
   const text = writeClient([document]);
 
-  it('has one documented method for every operation', () => {
+  it('generates one documented method for every operation', () => {
     expect(text).toContain('readThing(request: ReadThingRequest, options?: CallOptions): Promise<ReadThingReply>;');
     expect(text).toContain(
       'readThing(request: ReadThingRequest & Conditional, options?: CallOptions): Promise<ReadThingReply | NotModified>;',
@@ -59,7 +59,7 @@ describe('generated client', () => {
     expect(text).toContain('   * Reads *\\/ one\n   * `GET /things/{thing_id}`');
   });
 
-  it('groups parameters by location, optional where none is required', () => {
+  it('groups parameters by location, and makes a group without required parameters optional', () => {
     expect(text).toContain(`export interface ReadThingRequest {
   path: {
     thing_id: number;
@@ -74,13 +74,13 @@ describe('generated client', () => {
 }`);
   });
 
-  it('distinguishes responses and errors by status', () => {
+  it('generates separate types for responses and errors of each status', () => {
     expect(text).toContain('export type ReadThingReply = ApiReply<200, (string | null)[]>;');
     expect(text).toContain('  | { readonly status: 404; readonly body: Failure }');
     expect(text).toContain('export type UploadThingReply = ApiReply<201, ReadableStream<Uint8Array>>;');
   });
 
-  it('derives the response type from the format', () => {
+  it('derives the response type from the response format', () => {
     const content = {
       'text/plain': { schema: { type: 'string' } },
       'application/json': { schema: { type: 'integer' } },
@@ -100,7 +100,7 @@ describe('generated client', () => {
     );
   });
 
-  it('describes each request for the transport', () => {
+  it('generates a request description of each operation for the transport', () => {
     expect(text).toContain(
       "readThing: { method: 'GET', path: '/things/{thing_id}', credential: 'token', replies: [200,304] }",
     );
@@ -116,7 +116,7 @@ describe('generated client', () => {
   });
 });
 
-describe('types of schemas', () => {
+describe('TypeScript types of schemas', () => {
   it.each([
     [{}, 'unknown'],
     [{ const: 'web' }, '"web"'],
@@ -129,7 +129,7 @@ describe('types of schemas', () => {
       { type: 'object', properties: { a: { type: 'boolean' } }, additionalProperties: true },
       '{\n  a?: boolean;\n  [key: string]: unknown;\n}',
     ],
-  ])('writes %j', (schema, type) => {
+  ])('generates the type for %j', (schema, type) => {
     expect(toType(schema)).toBe(type);
   });
 });

@@ -41,9 +41,9 @@ interface Described {
 
 /** Facts about a route that the documents do not contain. */
 export interface RouteHints {
-  /** Server deadline in milliseconds if it differs from the default. */
+  /** Deadline of the operation in milliseconds, if it differs from the default. */
   readonly deadlineMs?: number;
-  /** Representations of the answer by value of `format`, the default first. */
+  /** Value of the query parameter `format` → representation of the answer. The default is first. */
   readonly formats?: Readonly<Record<string, { readonly contentType: string }>>;
 }
 
@@ -54,7 +54,8 @@ export function describeClient(): string {
 }
 
 /**
- * @param hints by operation id
+ * Returns the text of the client.
+ * @param hints hints by operation id
  * @throws Error if two operations have the same method name, or two different schemas the same type name
  */
 export function writeClient(
@@ -143,7 +144,7 @@ function writeOperationTypes({ name, operation, hints: { formats } }: Described)
   ];
 }
 
-/** Type of the reply body per format. */
+/** Returns the type of the reply body for each format. */
 function writeFormats(title: string, formats: NonNullable<RouteHints['formats']>, content: Content = {}): string[] {
   const fields = Object.entries(formats).map(
     ([format, { contentType }]) =>
@@ -152,7 +153,9 @@ function writeFormats(title: string, formats: NonNullable<RouteHints['formats']>
   return [`export interface ${title}Formats {`, ...fields, '}'];
 }
 
-/** `hasFormats`: the type of the reply depends on the query's `format`. */
+/**
+ * Returns the type of the request. @param hasFormats true when the reply type depends on the query parameter `format`
+ */
 function writeRequest({ parameters = [], requestBody }: Operation, hasFormats: boolean): string {
   const groups = (['path', 'query', 'header'] as const).flatMap((location) => {
     const own = parameters.filter((parameter) => parameter.in === location);
@@ -180,7 +183,7 @@ function writeBody(body: Operation['requestBody']): string[] {
 
 const findPart = (schema: Schema): string => Object.keys(schema['properties'] ?? {})[0] ?? 'file';
 
-/** JSON as its type, text as string, everything else as a stream. */
+/** Returns the reply type: the schema's type for JSON, string for text, and a stream for everything else. */
 function toReplyType(content: Content | undefined, indent = ''): string {
   const [contentType, entry] = Object.entries(content ?? {})[0] ?? [];
   if (contentType === undefined) return 'undefined';
@@ -198,7 +201,7 @@ function writeMethod({ name, method, path, operation, hints: { formats } }: Desc
   const chosen = usual === undefined ? '' : '<Format>';
   const signature = (request: string, reply: string): string =>
     `  ${name}${parameter}(${request}, options?: CallOptions): Promise<${reply}>;`;
-  // Only callers that send a validator can receive 304.
+  // Only a request with a validator, e.g. an ETag, can receive 304.
   const conditional = signature(
     `request: ${title}Request${chosen} & Conditional`,
     `${title}Reply${chosen} | NotModified`,
@@ -226,7 +229,7 @@ function writeEntry({ name, method, path, operation, hints: { deadlineMs } }: De
   return `  ${name}: { ${fields.join(', ')} },`;
 }
 
-/** Converts `get_agent` and `getAgent` alike to `getAgent`. */
+/** Returns an operation id in camelCase: both `get_agent` and `getAgent` become `getAgent`. */
 function camel(operationId: string): string {
   return operationId.replace(/[_-]+([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }

@@ -2,7 +2,7 @@ import { listNodes } from '../../cli/completion/tree.ts';
 import { createContext } from '../../cli/context.ts';
 import { createProgram } from '../../cli/program.ts';
 
-/** Returns every CLI command with its options, for completion scripts. */
+/** Returns all CLI commands with their options, for completion scripts. */
 export async function describeCommands(): Promise<string> {
   const program = await createProgram('all', { json: false, openContext: () => createContext({ json: false }) });
   return `${JSON.stringify(listNodes(program), null, 1)}\n`;

@@ -5,8 +5,8 @@ import { compileDocumented, listOperations } from '../../test/e2e/contract/serve
 import { collectExamples } from './examples.ts';
 import { showStory, type StoryStep } from './story.ts';
 
-describe('the story of the documents', () => {
-  it('shows the value of each marker, also under its name later on', () => {
+describe('the request sequence of the documents', () => {
+  it('replaces the value of a marker, also where a later step uses its name', () => {
     const steps: StoryStep[] = [
       {
         operation: 'make',
@@ -27,13 +27,13 @@ describe('the story of the documents', () => {
     ]);
   });
 
-  it('rejects a name that is not defined by an earlier step', () => {
+  it('rejects a marker that no earlier step defines', () => {
     expect(() => showStory([{ operation: 'read', as: 'ada', path: { id: '{{thing}}' }, status: 200 }])).toThrow(
       '{{thing}}',
     );
   });
 
-  it('assigns to an operation the request of its first success and the first response of each status', () => {
+  it('assigns to an operation the request of its first success, and the first response of each status', () => {
     const steps: StoryStep[] = [
       { operation: 'make', as: 'ada', body: {}, status: 422, answer: { detail: [] } },
       {
@@ -63,7 +63,7 @@ describe('the examples of the documents', () => {
   const documents = buildDocuments(routes);
 
   it.each(listOperations(Object.values(documents)))(
-    '$id: the example fits its schema',
+    'documents for $id an example that matches its schema',
     ({ parameters, requestBody, responses, components }) => {
       const shown: { schema?: Record<string, unknown>; example?: unknown }[] = [
         ...parameters,

@@ -1,4 +1,4 @@
-/** Generates the examples of the documents from the written story, by operation. */
+/** Generates the examples of the API documents for each operation, from the written story. */
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import type { OpenApiExamples } from '#libs/http';
 import { readStory, showStory, type StoryStep } from './story.ts';
@@ -13,7 +13,7 @@ export function describeExamples(): string {
   return `${JSON.stringify(examples, null, 2)}\n`;
 }
 
-/** An operation's example is its first successful request, and the first answer of each status. */
+/** Returns the examples: the first successful request of an operation, and its first answer of each status. */
 export function collectExamples(steps: readonly StoryStep[]): OpenApiExamples {
   return Object.fromEntries(
     [...Map.groupBy(steps, ({ operation }) => operation)].map(([operation, own]) => {

@@ -1,4 +1,6 @@
-/** `docs/jobs-and-events.md`: jobs, events and subscriptions of all services, from their contracts. */
+/**
+ * Generates `docs/jobs-and-events.md`: jobs, events and subscriptions of all services, from the services' contracts.
+ */
 import type { Event, Job, ServiceContract } from '#libs/contract';
 import { contracts } from '../../libs/servers/service-contracts.ts';
 

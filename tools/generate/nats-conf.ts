@@ -17,7 +17,7 @@ export function describeNatsPermissions(): Promise<string> {
   return Promise.resolve(`{\n${users.join(',\n')}\n}\n`);
 }
 
-/** One subject per line; the authorization is JSON except for the passwords. */
+/** Returns the configuration with one subject per line. The authorization is JSON except for the passwords. */
 export function describeNatsConf(): Promise<string> {
   const users = describePermissions().map(({ user, permissions }) => ({
     user,
@@ -38,7 +38,10 @@ authorization: ${authorization}
 `);
 }
 
-/** One permission per line. Subjects contain no character that is special within single quotes. */
+/**
+ * Returns a shell script with one permission per line. Subjects contain no character that is special within single
+ * quotes.
+ */
 export function describeNscScript(): Promise<string> {
   const users = describePermissions().map(({ user, permissions }) => {
     const flags = [

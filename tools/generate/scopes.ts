@@ -2,7 +2,7 @@
 import { type Route, scopes } from '#libs/contract';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 
-/** Markdown: the operations of each scope, and those without one. */
+/** Returns a Markdown page with the operations of each scope and the operations without a scope. */
 export function describeScopes(): string {
   const documented = routes.filter((route) => route.documented !== false);
   const listOf = (scope: Route['scope'], loginOnly?: true): string =>

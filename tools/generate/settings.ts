@@ -11,7 +11,7 @@ interface Setting {
   required: boolean;
 }
 
-/** Programs besides the services. */
+/** Settings of programs other than the services. */
 const programs: ServiceSettings[] = Object.entries({
   migrations: migrationSettings,
   streams: streamSettings,
@@ -23,7 +23,7 @@ const programs: ServiceSettings[] = Object.entries({
   required: required ?? [],
 }));
 
-/** Markdown: one row per variable, with the services that read it. */
+/** Returns a Markdown page with one row per variable, including the services that read it. */
 export async function describeSettings(): Promise<string> {
   const settings = new Map<string, Setting>();
   const services = await readServiceSettings();
@@ -51,7 +51,7 @@ export async function describeSettings(): Promise<string> {
   ].join('\n');
 }
 
-/** Lists of all services, or of all but the gateway, are shortened. */
+/** Returns the names of the services, shortened when all services, or all except the gateway, read the variable. */
 function listReaders(readers: readonly string[], services: readonly string[]): string {
   const missing = services.filter((service) => !readers.includes(service));
   const others = readers.filter((reader) => !services.includes(reader));

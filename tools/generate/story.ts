@@ -1,7 +1,7 @@
 /**
- * The story shown in the documents: services/api-gateway/story, a list of requests and answers in order on a fresh
- * platform with the demo workspace. Random values are written as `{{name=shown}}` at their first use, later as
- * `{{name}}`, and as `{{=shown}}` if they are not used again; the documents show `shown`.
+ * Reads the story that the API documents show: services/api-gateway/story contains requests and answers in their order
+ * on a fresh platform with the demo workspace. A random value is written as `{{name=shown}}` at its first use, later as
+ * `{{name}}`, and as `{{=shown}}` if it is used only once. The documents show `shown`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,10 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface StoryStep {
   readonly operation: string;
-  /** `shared` token, login `gate`, `nobody`, or an account: the part of its email before the @. */
+  /**
+   * Caller: `shared` for the shared token, `gate` for the login gate key, `nobody` for no token, or the part of an
+   * account's email before the @.
+   */
   readonly as: string;
   readonly path?: Values;
   readonly query?: Values;
@@ -20,19 +23,22 @@ export interface StoryStep {
   readonly body?: unknown;
   /** A body that is not JSON. */
   readonly raw?: string;
-  /** Form field and file name. */
+  /** Form field and file name of an upload. */
   readonly upload?: Readonly<Record<string, string>>;
-  /** Repeated until the answer matches, for effects after the previous request's answer. */
+  /**
+   * True to repeat the request until the answer matches, for effects that happen after the previous request was
+   * answered.
+   */
   readonly eventually?: boolean;
   readonly status: number;
-  /** Its lists may contain more than the answer shows. */
+  /** True when lists of the answer may contain more items than the story shows. */
   readonly part?: boolean;
-  /** JSON or text; absent for files. */
+  /** Expected JSON or text; absent when the answer is a file. */
   readonly answer?: unknown;
 }
 
 const storyDir = join(import.meta.dirname, '..', '..', 'services', 'api-gateway', 'story');
-/** Groups: the name, and the shown value. */
+/** Matches a marker. The groups are its name and the value that the documents show. */
 export const marker = /\{\{(\w*)(?:=([^{}]*))?\}\}/g;
 
 export function readStory(): StoryStep[] {
@@ -40,7 +46,10 @@ export function readStory(): StoryStep[] {
   return files.flatMap((file) => parse(readFileSync(join(storyDir, file), 'utf8')) as StoryStep[]);
 }
 
-/** Replaces each marker in the text; a text that consists of one marker becomes the value itself. */
+/**
+ * Replaces each marker in the text. A text that consists of one marker is replaced by the value itself, which need not
+ * be a text.
+ */
 export function fillText(text: string, valueOf: (name: string, documented: string | undefined) => unknown): unknown {
   const markers = [...text.matchAll(marker)];
   const [only] = markers;
@@ -50,7 +59,7 @@ export function fillText(text: string, valueOf: (name: string, documented: strin
   );
 }
 
-/** Fills every text of a value. */
+/** Applies `fill` to every text in a value. */
 export function fillTexts(value: unknown, fill: (text: string) => unknown): unknown {
   if (typeof value === 'string') return fill(value);
   if (Array.isArray(value)) return value.map((item) => fillTexts(item, fill));
@@ -58,7 +67,7 @@ export function fillTexts(value: unknown, fill: (text: string) => unknown): unkn
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillTexts(item, fill)]));
 }
 
-/** The story as shown in the documents. @throws Error for a name that no earlier step defines */
+/** Returns the story as the documents show it. @throws Error for a name that no earlier step defines */
 export function showStory(steps: readonly StoryStep[]): StoryStep[] {
   const known = new Map<string, unknown>();
   const show = (name: string, documented: string | undefined): unknown => {

@@ -79,7 +79,10 @@ function listRows(item: Described, path = ''): string[] {
   });
 }
 
-/** Lists fields that have a description; fields of free-form objects have none. */
+/**
+ * Returns true when all fields have a description, so that the reference lists them. Fields of free-form objects have
+ * no descriptions.
+ */
 const listTextsKnow = ({ properties = {} }: Described): boolean =>
   Object.values(properties).length > 0 &&
   Object.values(properties).every(({ description }) => description !== undefined) &&

@@ -13,7 +13,9 @@ const check = compileSchemaForAll(makeWorkspaceSchema());
 const findProblems = (document: unknown): string[] =>
   check(document).map(({ path, message }) => `${path.join('.')} ${message}`);
 
-/** Errors found by the services, without lists that the directory does not own. */
+/**
+ * Returns the errors that the services find. Lists that the directory does not own are not validated by the directory.
+ */
 function findByCode(document: Record<string, unknown>): unknown[] {
   const { agents: _agents, conversations = [], ...own } = document;
   const problems: ItemProblem[] = [];
@@ -31,10 +33,13 @@ describe('the schema of the workspace file (docs/workspace.schema.json)', () => 
     expect(findProblems(parse(readFileSync(join(repoDir, 'test', 'fixtures', file), 'utf8')))).toEqual([]);
   });
 
-  it.each(Object.entries(listTexts))('accepts the example of %s, as the code does', (name, { example }) => {
-    const document = { [name]: parse(example) as unknown };
-    expect([findProblems(document), findByCode(document)]).toEqual([[], []]);
-  });
+  it.each(Object.entries(listTexts))(
+    'accepts the example of %s, like the workspace check in the code',
+    (name, { example }) => {
+      const document = { [name]: parse(example) as unknown };
+      expect([findProblems(document), findByCode(document)]).toEqual([[], []]);
+    },
+  );
 
   it.each([
     ['a list that nobody knows', { persons: [] }],
@@ -60,7 +65,7 @@ describe('the schema of the workspace file (docs/workspace.schema.json)', () => 
     ['a conversation without a key', { conversations: [{ journey: 'a' }] }],
     ['a row of a transcript without text', { conversations: [{ key: 'a', transcript: [{ start_ms: 0, end_ms: 1 }] }] }],
     ['a file of a recording that nobody knows', { conversations: [{ key: 'a', recording: { half: 'a.mp4' } }] }],
-  ])('rejects %s, as the code does', (_what, document) => {
+  ])('rejects %s, like the workspace check in the code', (_what, document) => {
     expect([findProblems(document).length > 0, findByCode(document).length > 0]).toEqual([true, true]);
   });
 
@@ -80,7 +85,7 @@ describe('the schema of the workspace file (docs/workspace.schema.json)', () => 
       'fields of a conversation',
       { conversations: [{ key: 'a', start: null, participants: null, audio: null, recording: null }] },
     ],
-  ])('accepts null for %s, as the code does', (_what, document) => {
+  ])('accepts null for %s, like the workspace check in the code', (_what, document) => {
     const { agents: _agents, ...own } = document as Record<string, unknown>;
     expect([findProblems(document), findByCode(own)]).toEqual([[], []]);
   });

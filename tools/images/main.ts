@@ -1,7 +1,7 @@
 /**
  * `npm run images`: lists the third-party images in compose.yaml, the Dockerfiles and the chart, and checks that their
- * registries have them. For platform teams: `--pin` writes the digests into the files, `--mirror` prints what to copy
- * where.
+ * registries have them. For platform teams, `--pin` writes the digests into the files, and `--mirror` prints the source
+ * and target of each image to copy.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ if (options.help) console.log(usage);
 else if (options.mirror !== undefined) printCopies(listImages(repoDir), options.mirror);
 else process.exitCode = await check();
 
-/** Target names as expected with the chart's `global.imageRegistry`. */
+/** Prints source and target names. The targets have the names that the chart's `global.imageRegistry` expects. */
 function printCopies(images: readonly NamedImage[], prefix: string): void {
   for (const { registry, repository, tag, digest } of images) {
     const source = digest === '' ? `${registry}/${repository}:${tag}` : `${registry}/${repository}@${digest}`;

@@ -1,4 +1,4 @@
-/** References to third-party images: where they are, and how to pin a digest. */
+/** Finds references to third-party images in the files, and pins their digests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -7,12 +7,12 @@ export interface ImageReference {
   registry: string;
   repository: string;
   tag: string;
-  /** `sha256:…`; empty if not pinned. */
+  /** `sha256:…`; empty if the image is not pinned. */
   digest: string;
 }
 
 export interface NamedImage extends ImageReference {
-  /** Readable locations of the reference. */
+  /** Readable locations of the files that refer to the image. */
   files: string[];
 }
 
@@ -28,7 +28,7 @@ const composeFile = 'compose.yaml';
 const valuesFile = 'deploy/helm/coherence/values.yaml';
 const digestPattern = /@(sha256:[0-9a-f]{64})$/;
 
-/** `registry/repository:tag`. */
+/** Returns `registry/repository:tag`. */
 export function formatReference({ registry, repository, tag }: ImageReference): string {
   return `${registry}/${repository}:${tag}`;
 }
@@ -43,7 +43,7 @@ export function parseReference(text: string): ImageReference {
   return { registry, repository, tag, digest };
 }
 
-/** Each image once, in file order, without images built here. @throws Error for an incomplete name */
+/** Lists each image once, in file order, without images that are built here. @throws Error for an incomplete name */
 export function listImages(repoDir: string): NamedImage[] {
   const read = (file: string): string => readFileSync(join(repoDir, file), 'utf8');
   const named: [string, ImageReference][] = [];
@@ -71,7 +71,7 @@ export function listImages(repoDir: string): NamedImage[] {
   return [...images.values()];
 }
 
-/** Returns the changed files with every image of `digests` (by `registry/repository:tag`) pinned. */
+/** Pins every image of `digests`, whose keys are `registry/repository:tag`. Returns the changed files. */
 export function pinImages(repoDir: string, digests: ReadonlyMap<string, string>): Map<string, string> {
   const changed = new Map<string, string>();
   for (const file of [composeFile, ...dockerfiles, valuesFile]) {
@@ -94,7 +94,7 @@ export function pinImages(repoDir: string, digests: ReadonlyMap<string, string>)
   return changed;
 }
 
-/** Image names contain no other character that is special in a regular expression. */
+/** Escapes the dot, which is the only character of image names that is special in a regular expression. */
 function escape(name: string): string {
   return name.replaceAll('.', '\\.');
 }

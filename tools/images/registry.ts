@@ -6,16 +6,16 @@ export type Finding =
   | {
       state: 'found';
       digest: string;
-      /** `os/architecture` of each entry of a multi-platform image. */ platforms: string[];
+      /** `os/architecture` of each platform for which the image exists. */ platforms: string[];
     }
   | { state: 'missing'; reason: string }
-  /** The registry cannot be reached. */
+  /** The registry could not be reached, or its response was invalid. */
   | { state: 'unknown'; reason: string };
 
 export interface RegistryOptions {
   /** `http(s)://host[:port][/path]` of a mirror to query instead of the image's registry. */
   from?: string | undefined;
-  /** `user:password` for the mirror. */
+  /** `user:password` for the registry that is queried. */
   credentials?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ function manifestUrl({ registry, repository, tag }: ImageReference, from: string
   return new URL(`/v2${path}/${repository}/manifests/${tag}`, base);
 }
 
-/** Retries with the token or the credentials that the registry requires. */
+/** Fetches a path, and repeats the request with the token or the credentials that the registry requires. */
 async function fetchPath(url: URL, credentials: string | undefined): Promise<Response> {
   const send = (to: URL, authorization?: string): Promise<Response> => {
     const headers = { accept: manifestTypes, ...(authorization === undefined ? {} : { authorization }) };

@@ -54,7 +54,7 @@ for (const file of resourceFiles) {
   }
 }
 
-/** Inlines references; a recursive type is left open. */
+/** Replaces references with the referenced schemas. A recursive type becomes an open schema. */
 function inline(schema: unknown, path: readonly string[]): Schema {
   if (Array.isArray(schema)) return schema.map((item) => inline(item, path)) as unknown as Schema;
   if (typeof schema !== 'object' || schema === null) return schema as Schema;
@@ -65,7 +65,10 @@ function inline(schema: unknown, path: readonly string[]): Schema {
   return path.includes(name) ? {} : inline(definitions[name] ?? {}, [...path, name]);
 }
 
-/** Removes descriptions; closes objects that list their properties; int-or-string accepts both. */
+/**
+ * Removes descriptions, and rejects unlisted properties in objects that list their properties. The type int-or-string
+ * accepts integers and strings.
+ */
 function tighten(schema: unknown, inProperties = false): Schema {
   if (Array.isArray(schema)) return schema.map((item) => tighten(item)) as unknown as Schema;
   if (typeof schema !== 'object' || schema === null) return schema as Schema;
@@ -78,7 +81,7 @@ function tighten(schema: unknown, inProperties = false): Schema {
     if (key === 'description' || key === 'format' || key.startsWith('x-kubernetes')) continue;
     result[key] = tighten(value, key === 'properties');
   }
-  // A quantity can be a number.
+  // A quantity of Kubernetes can also be a number.
   if (result['type'] === 'string' && given['format'] === undefined && /quantity/i.test(String(given['description'])))
     result['type'] = ['string', 'number'];
   if (result['properties'] !== undefined && given['x-kubernetes-preserve-unknown-fields'] !== true)

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('FollowedFile', () => {
-  it('yields the last existing lines, then new ones, each when it is complete', () => {
+  it('yields the last existing lines, then each new line once it is complete', () => {
     writeFileSync(path, 'a\nb\nc\n');
     expect(followed.read(2)).toEqual(['b', 'c']);
     expect(followed.read(2)).toEqual([]);
@@ -29,13 +29,13 @@ describe('FollowedFile', () => {
     expect(followed.read(2)).toEqual(['dä', 'e', 'f']);
   });
 
-  it('waits for a file that does not exist yet', () => {
+  it('waits for a log file that does not exist yet', () => {
     expect(followed.read(2)).toEqual([]);
     writeFileSync(path, 'first\n');
     expect(followed.read(2)).toEqual(['first']);
   });
 
-  it('reads a rotated file to its end, and continues with the new one', () => {
+  it('reads a rotated log file to its end, and continues with the new file', () => {
     writeFileSync(path, 'a\n');
     followed.read(2);
     appendFileSync(path, 'b\n');
@@ -48,7 +48,7 @@ describe('FollowedFile', () => {
     expect(followed.read(2)).toEqual(['e']);
   });
 
-  it('restarts with a truncated file', () => {
+  it('restarts at the beginning of a truncated log file', () => {
     writeFileSync(path, 'a long line\n');
     followed.read(2);
     truncateSync(path);
@@ -56,14 +56,14 @@ describe('FollowedFile', () => {
     expect(followed.read(2)).toEqual(['b']);
   });
 
-  it('yields the last lines of a long log, each complete', () => {
+  it('yields only complete lines as the last lines of a long log', () => {
     writeFileSync(path, `${'x'.repeat(100_000)}\nlast\n`);
     expect(followed.read(10)).toEqual(['last']);
   });
 });
 
 describe('mergeByTime', () => {
-  it('orders lines of several logs by time, lines without a time after the line before them', () => {
+  it('orders lines of several logs by time, and lines without a time after their previous line', () => {
     const at = (second: number, text: string): string => `{"time":"2026-01-01T00:00:0${second}.000Z","msg":"${text}"}`;
     const [one, two] = [
       [at(1, 'a'), '  at somewhere', at(4, 'd')],

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
-/** Maximum number of earlier bytes to search for the last lines. */
+/** Maximum number of bytes before the end of a file that are searched for the last lines. */
 const earlierBytes = 64 * 1024;
 const readBytes = 64 * 1024;
 /** A line of this length without a line break is returned as is. */
@@ -11,7 +11,7 @@ const longestLine = 1024 * 1024;
 interface OpenFile {
   readonly fd: number;
   readonly inode: number;
-  /** Bytes read so far. */
+  /** Number of bytes that were read. */
   offset: number;
 }
 
@@ -21,12 +21,12 @@ export class FollowedFile {
   #decoder = new StringDecoder('utf8');
   #rest = '';
 
-  /** @param path may not exist yet */
+  /** @param path path of the file, which need not exist yet */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Complete lines since the last call; the first call returns the last `earlier` lines. */
+  /** Returns the complete lines since the last call. The first call returns the last `earlier` lines. */
   read(earlier: number): string[] {
     const isFirst = this.#file === undefined;
     this.#file ??= this.#open();
@@ -59,7 +59,7 @@ export class FollowedFile {
     return now !== undefined && now.ino !== inode;
   }
 
-  /** Reads the file that replaced a rotated one, from its start. */
+  /** After a rotation, reads the new file from its start. */
   #readNext(): string[] {
     this.close();
     const unfinished = this.#rest === '' ? [] : [this.#rest];
@@ -86,7 +86,7 @@ export class FollowedFile {
   }
 }
 
-/** Merges JSON lines of several files by time; a line without a time follows its predecessor. */
+/** Merges the JSON lines of several files by time. A line without a time is placed after its predecessor. */
 export function mergeByTime(files: readonly (readonly string[])[]): string[] {
   const timed = files.flatMap((lines) => {
     let time = '';

@@ -13,10 +13,10 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const dataDir = resolve(process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data'));
 const logsDir = join(dataDir, 'logs');
 const pollMs = 200;
-/** Earlier lines to print per log. */
+/** Number of earlier lines that are printed for each log. */
 const earlierLines = 10;
 
-/** @throws Error that says what to do */
+/** Returns the selected log files. @throws Error that describes what to do */
 function chooseLogs(names: readonly string[]): string[] {
   const services = readdirSync(join(repoDir, 'services'));
   const existing = existsSync(logsDir)
@@ -42,7 +42,7 @@ async function follow(names: readonly string[]): Promise<never> {
   }
 }
 
-process.stdout.on('error', () => process.exit(0)); // the reader has closed the pipe
+process.stdout.on('error', () => process.exit(0)); // the pipe is closed, e.g. because `head` has read enough
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
 try {
   await follow(chooseLogs(process.argv.slice(2)));

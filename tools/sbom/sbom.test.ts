@@ -10,21 +10,21 @@ describe('npm run sbom', () => {
   beforeAll(() => void (sbom = createSbom(repoDir)));
   const refs = (): string[] => sbom.components.map((component) => component['bom-ref']);
 
-  it('is valid CycloneDX', async () => {
+  it('prints valid CycloneDX', async () => {
     expect(sbom.specVersion).toBe('1.5');
     await expect(
       new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(JSON.stringify(sbom)),
     ).resolves.toBeNull();
   });
 
-  it('lists exactly the production dependencies of the lock file, each once', () => {
+  it('lists every production dependency of the lock file exactly once, and nothing else', () => {
     expect(refs().toSorted()).toEqual([...listProductionPackages(repoDir)].toSorted());
-    // Packages also used in development, which npm would omit.
+    // Includes packages that are used in production and in development, which `npm sbom --omit dev` would omit.
     expect(refs()).toEqual(expect.arrayContaining([expect.stringMatching(/^pg@/), expect.stringMatching(/^ajv@/)]));
     expect(refs().filter((ref) => /^(jest|oxlint|node)@/.test(ref))).toEqual([]);
   });
 
-  it('contains hash and licence of each package, and the name of the whole', () => {
+  it('contains hash and licence of each package, and the name of the product', () => {
     const incomplete = sbom.components.filter(
       ({ hashes, licenses }) => hashes[0]?.alg !== 'SHA-512' || (licenses ?? []).length === 0,
     );
@@ -32,7 +32,7 @@ describe('npm run sbom', () => {
     expect(sbom.metadata.component.name).toBe('coherence');
   });
 
-  it('references only listed components', () => {
+  it('references only components that the document lists', () => {
     const known = new Set([...refs(), sbom.metadata.component['bom-ref']]);
     const used = sbom.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
     expect(used.filter((ref) => !known.has(ref))).toEqual([]);

@@ -1,7 +1,7 @@
 /**
- * Generates the CycloneDX list of a production install from package-lock.json. npm generates it for all dependencies,
- * and development-only packages are removed here, because `npm sbom --omit dev` also omits packages used by both (pg,
- * ajv).
+ * Generates the CycloneDX list of a production install from package-lock.json. npm generates the list of all
+ * dependencies, and this program removes packages that only development uses. `npm sbom --omit dev` is not sufficient,
+ * because it also omits packages that production and development use (pg, ajv).
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ interface LockedPackage {
   name?: string;
   version?: string;
   dev?: boolean;
-  /** Part of the development stack (package.json, peerDependencies). */
+  /** True for packages of the development stack (package.json, peerDependencies). */
   peer?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** `name@version` of every package of a production install, for all platforms. */
+/** Returns `name@version` of every package of a production install, for all platforms. */
 export function listProductionPackages(repoDir: string): Set<string> {
   const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>;
@@ -42,7 +42,7 @@ export function listProductionPackages(repoDir: string): Set<string> {
   );
 }
 
-/** @throws Error with the output of npm */
+/** Returns the list in CycloneDX format. @throws Error with the output of npm */
 export function createSbom(repoDir: string): Sbom {
   const included = listProductionPackages(repoDir);
   const { name } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { name: string };
@@ -50,7 +50,7 @@ export function createSbom(repoDir: string): Sbom {
   const root = metadata.component['bom-ref'];
   return {
     ...rest,
-    metadata: { ...metadata, component: { ...metadata.component, name } }, // npm uses the folder name
+    metadata: { ...metadata, component: { ...metadata.component, name } }, // npm would use the name of the folder
     components: components.filter((component) => included.has(component['bom-ref'])),
     dependencies: dependencies
       .filter(({ ref }) => ref === root || included.has(ref))

@@ -4,10 +4,13 @@ import { demoValues } from '#libs/config';
 import { createClient } from '../../clients/typescript/index.ts';
 import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
 
-/** In the order of the sent tests: the second is retried after some seconds, the last one later. */
+/**
+ * Answers to the test deliveries, in the order in which they are sent. The second delivery is retried after some
+ * seconds, the last one later.
+ */
 const answers = [204, 503, 204, 'drop'] as const;
 const secondTryMs = 8_000;
-/** Allowed by WEBHOOK_ALLOWED_HOSTS. */
+/** Port of the receiver, which WEBHOOK_ALLOWED_HOSTS allows. */
 const receiverPort = 3_000;
 
 interface EndpointSetup {

@@ -47,7 +47,7 @@ const consolePages = [
   },
   { name: 'console-keys', path: '/console/keys', ready: 'td', options: desk },
   { name: 'console-endpoint', path: endpoint.path, ready: 'td', options: { viewport: { width: 1280, height: 1_000 } } },
-  // Webhooks are received while these pages are open.
+  // While one of these pages is open, the platform receives webhooks, which its plots show.
   { name: 'console', path: '/console', ready: 'canvas', options: desk },
   { name: 'console-dark', path: '/console', ready: 'canvas', options: { ...desk, colorScheme: 'dark' } },
   { name: 'console-phone', path: '/console', ready: 'canvas', options: phone },
@@ -56,7 +56,7 @@ const consolePages = [
 /** Refresh interval of the pages. */
 const refreshMs = 10_000;
 
-/** Commands in the CLI screenshot, in a terminal of this width. */
+/** Commands in the CLI screenshot; `columns` is the width of its terminal. */
 const commands = [['conversations', 'list'], ['jobs', 'list', '--limit', '6'], ['doctor']] as const;
 const columns = 110;
 
@@ -88,7 +88,7 @@ try {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator(ready).first().waitFor();
     if (ready === 'video') await showRecording(page);
-    // The plots show data received while the page is open.
+    // Number of refreshes to wait for, since the plots show only data that was received while the page is open.
     const views = ready === 'canvas' ? 9 : 0;
     for (let view = 0; view < views; view++) {
       await scene.goOn(view);
@@ -109,7 +109,7 @@ try {
   await endpoint.end();
 }
 
-/** Plays the recording for a while, with captions and the transcript below. */
+/** Plays the recording for a while, so that captions and the transcript below are visible. */
 async function showRecording(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Show transcript' }).click();
   await page.locator('video').focus();
@@ -139,7 +139,10 @@ function showCommand(args: readonly string[]): string {
   return `<b>$ coherence ${args.join(' ')}</b>\n${toHtml(stdout)}`;
 }
 
-/** Converts colours of `styleText`: each starts with its own number, and ends with one that has no class here. */
+/**
+ * Converts the colours of `styleText` to HTML. A colour starts with its number, which becomes a class, and ends with a
+ * number that has no class.
+ */
 function toHtml(text: string): string {
   const escape = String.fromCharCode(27);
   const parts = text.replaceAll('\r', '').split(new RegExp(`${escape}\\[(\\d+)m`));

@@ -49,7 +49,7 @@ const deadJobs = [
 export interface Scene {
   /** Path of the conversation's page. */
   readonly conversation: string;
-  /** Adds activity: receives webhooks, more with each turn. */
+  /** Adds activity by sending webhooks, more of them with each turn. */
   goOn(turn: number): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ function request(...args: string[]): unknown {
   );
 }
 
-/** Creates one complete conversation, and others that wait in a step for their transcripts. */
+/** Creates one complete conversation, and other conversations that wait in a step for their transcripts. */
 async function makeConversations(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'stage-'));
   try {
@@ -124,7 +124,10 @@ async function makeConversations(): Promise<number> {
   }
 }
 
-/** Simulates an hour without the provider. @returns the id of a person with a booking webhook */
+/**
+ * Simulates an hour in which the provider is unavailable, which leaves dead jobs. @returns the id of a person with a
+ * booking webhook
+ */
 async function makeJobs(conversation: number): Promise<number> {
   const url = readSettings()['DATABASE_URL'] ?? '';
   const logger = createLogger({ service: 'screenshots', level: 'warn' });

@@ -3,7 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ActorKeys, generateActorKeys } from '#libs/actor';
 
-/** ACTOR_SIGNING_KEY and ACTOR_PUBLIC_KEY: those of the environment if both are set, otherwise those of the folder. */
+/**
+ * Returns ACTOR_SIGNING_KEY and ACTOR_PUBLIC_KEY of the environment if both are set, otherwise the keys of the folder.
+ */
 export function provideActorKeys(
   env: Readonly<Record<string, string | undefined>>,
   dataDir: string,

@@ -8,7 +8,9 @@ import type { Screen } from './screen.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Does nothing without DATABASE_URL_AUDIT, e.g. for an external database. @returns a function that stops it */
+/**
+ * Does nothing without DATABASE_URL_AUDIT, e.g. for an external database. @returns a function that stops the schedule
+ */
 export function scheduleAuditLogs(
   settings: Readonly<Record<string, string>>,
   { repoDir, dataDir, screen }: { repoDir: string; dataDir: string; screen: Screen },

@@ -4,7 +4,10 @@ import { checkBroker, checkDatabase, checkStore } from '../../cli/doctor/servers
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** @throws Error with the attempt, the cause and the fix for each server that cannot be used */
+/**
+ * Checks the servers that the settings configure. @throws Error with the attempt, the cause and the fix for each server
+ * that cannot be used
+ */
 export async function checkBroughtServers(settings: Settings): Promise<void> {
   const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store } = settings;
   const results = await Promise.allSettled([

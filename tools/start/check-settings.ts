@@ -5,7 +5,9 @@ import { serviceNames, settingsOf } from './environment.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Placeholders for settings of servers that are started later. */
+/**
+ * Values of settings that are known only after the servers have started. They replace missing values during validation.
+ */
 const placeholders: Settings = {
   DATABASE_URL: 'postgresql://127.0.0.1/coherence',
   NATS_URL: 'nats://127.0.0.1',
@@ -13,13 +15,13 @@ const placeholders: Settings = {
   S3_ACCESS_KEY_ID: 'brought-by-the-server',
   S3_SECRET_ACCESS_KEY: 'brought-by-the-server-itself',
 };
-/** Settings that belong together: with the first, all must be set. */
+/** Settings of the object store. If S3_ENDPOINT is set, all of them must be set. */
 const storeSettings = ['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
 
 /**
- * Validates settings like the services do.
- * @param settings without those of servers that are not started yet
- * @throws Error with all problems, without duplicates
+ * Validates the settings as the services do.
+ * @param settings settings without the settings of servers that are not started yet
+ * @throws Error that lists each problem once
  */
 export async function checkSettings(settings: Settings): Promise<void> {
   const brought = settings['S3_ENDPOINT'] === undefined ? [] : storeSettings;

@@ -1,6 +1,6 @@
 /**
- * Compiles the services once before they start. Otherwise each of them would strip and compile the same two thousand
- * files and keep 25 MB more memory (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
+ * Compiles the services once before they start. Otherwise each service would strip and compile the same two thousand
+ * files and use 25 MB more memory (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { serviceNames } from './environment.ts';
 
 const script = join(import.meta.dirname, 'load-services.ts');
 
-/** Runs `compileServices` once per cache and set of packages. */
+/** Runs `compileServices` once for each cache and version of the packages. */
 export async function warmCompileCache(
   repoDir: string,
   cacheDir: string,
@@ -27,16 +27,17 @@ export async function warmCompileCache(
     mkdirSync(cacheDir, { recursive: true });
     writeFileSync(mark, '');
   } catch {
-    // The disk is full: the next start tries again.
+    // The marker could not be written, e.g. because the disk is full. The next start compiles again.
   }
 }
 
 /**
- * @param dir where `services` is
+ * Compiles the services.
+ * @param dir folder that contains `services`
  * @param cacheDir NODE_COMPILE_CACHE of the services
- * @param nodeOptions Node options of the services: V8 rejects code compiled with other flags, except sizes of the young
- * generation
- * @returns false on failure: each process compiles by itself then
+ * @param nodeOptions Node options of the services, because V8 rejects code that was compiled with other flags, except
+ * sizes of the young generation
+ * @returns false on failure; each process then compiles its own code
  */
 export function compileServices(dir: string, cacheDir: string, nodeOptions: readonly string[] = []): Promise<boolean> {
   const names = serviceNames.filter((name) => existsSync(join(dir, 'services', name)));

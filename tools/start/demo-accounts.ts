@@ -1,4 +1,4 @@
-/** Accounts of the demo workspace: finds their passwords, and replaces published ones (rules/access#passwords). */
+/** Finds the passwords of the demo workspace's accounts, and replaces published passwords (rules/access#passwords). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -14,14 +14,14 @@ type Settings = Readonly<Record<string, string>>;
 
 export interface DemoAccount {
   readonly email: string;
-  /** Undefined for a password that a user has set. */
+  /** The password; undefined when a user has changed it. */
   readonly password: string | undefined;
 }
 
 /** Keys to list per account, newest first: includes revoked keys, and at most 100 are not revoked. */
 const maxKeys = 1_000;
 
-/** Emails of the accounts that can log in, initially with DEMO_PASSWORD. */
+/** Returns the emails of the accounts that can log in. Their initial password is DEMO_PASSWORD. */
 function readEmails(repoDir: string): string[] {
   const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as {
     accounts?: { email: string; password?: unknown }[];
@@ -30,8 +30,8 @@ function readEmails(repoDir: string): string[] {
 }
 
 /**
- * Existing accounts that can log in, in the order of the file.
- * @param passwords tried in addition to the published ones
+ * Returns the existing demo accounts that can log in, in the order of the workspace file.
+ * @param passwords passwords that are tried in addition to the published ones
  */
 export async function findDemoAccounts(
   repoDir: string,
@@ -77,14 +77,14 @@ async function readHashes(settings: Settings, emails: readonly string[]): Promis
 }
 
 export interface Replacement {
-  /** All accounts after the change. */
+  /** All demo accounts, with their passwords after the change. */
   readonly accounts: readonly DemoAccount[];
   /** Replaces published passwords with DEMO_PASSWORD, and ends sessions and service keys of these accounts. */
   run(this: void): Promise<void>;
   describe(secretsFile: string): string;
 }
 
-/** Undefined when no account has a published password. */
+/** Returns undefined when no account has a published password. */
 export function createReplacement(accounts: readonly DemoAccount[], settings: Settings): Replacement | undefined {
   const isPublished = ({ password }: DemoAccount): boolean => password !== undefined && isPublicSecret(password);
   const emails = accounts.filter(isPublished).map(({ email }) => email);
@@ -108,20 +108,20 @@ async function replacePasswords(emails: readonly string[], password: string, set
       const { items } = await context.call(directory.rpcs.listAllKeys, { email, limit: maxKeys, offset: 0 });
       for (const { id, revoked_at: end } of items)
         if (end === null) await context.call(directory.rpcs.revokeAnyKey, { key_id: id });
-      await context.call(directory.rpcs.setPassword, { email, password }); // last, since the next start checks the password to find unfinished accounts
+      await context.call(directory.rpcs.setPassword, { email, password }); // last, since after an interruption the next start finds unfinished accounts by their password
     }
   } finally {
     await context.close();
   }
 }
 
-/** Settings for `npm run demo`, with the password for the login. */
+/** Returns the settings for `npm run demo`, with the password that its login needs. */
 export function withDemoPassword(settings: Settings, accounts: readonly DemoAccount[]): Settings {
   const password = accounts.find((account) => account.password !== undefined)?.password;
   return password === undefined ? settings : { ...settings, DEMO_PASSWORD: password };
 }
 
-/** Accounts of a demo workspace that was just applied. */
+/** Returns the accounts of a demo workspace that was just applied. */
 export function listNewDemoAccounts(repoDir: string, { DEMO_PASSWORD: password }: Settings): DemoAccount[] {
   return readEmails(repoDir).map((email) => ({ email, password }));
 }

@@ -5,11 +5,11 @@ import { parse } from 'yaml';
 import { pickVariables } from '../../libs/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
-/** File in which the admin CLI finds the platform. */
+/** Settings that the admin CLI needs to apply the demo workspace. */
 const cliSettings = ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_INTERNAL_URL', 'DEMO_PASSWORD'];
 export const demoWorkspaceFile = join('test', 'fixtures', 'demo-workspace.yaml');
 
-/** Uses the admin CLI. */
+/** Applies the demo workspace with the admin CLI. */
 export async function applyDemoWorkspace(
   repoDir: string,
   dataDir: string,
@@ -25,7 +25,7 @@ export async function applyDemoWorkspace(
   });
 }
 
-/** Slugs of the demo workspace's agents. */
+/** Returns the slugs of the demo workspace's agents. */
 export function readDemoAgents(repoDir: string): string[] {
   const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as { agents?: { slug: string }[] };
   return (document.agents ?? []).map(({ slug }) => slug);

@@ -9,7 +9,7 @@ beforeAll(() => void (dataDir = mkdtempSync(join(tmpdir(), 'start-'))));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('chooseSettings', () => {
-  it.each([8081, 8082])("assigns two separate ports to media when the gateway's is %i", async (port) => {
+  it.each([8081, 8082])('assigns two separate ports to media when the port of the gateway is %i', async (port) => {
     const settings = await chooseSettings({}, { host: '127.0.0.1', port }, dataDir);
     const media = settingsOf('media', settings);
     expect(new Set([String(port), media['PORT'], media['INTERNAL_PORT']]).size).toBe(3);
@@ -20,7 +20,7 @@ describe('chooseSettings', () => {
     expect(settingsOf('api-gateway', settings)).toMatchObject({ ...urls, PORT: String(port) });
   });
 
-  it('binds both to the loopback address when the platform is reachable from other machines', async () => {
+  it('binds both ports of media to the loopback address when the platform is reachable from other machines', async () => {
     const settings = await chooseSettings({}, { host: '0.0.0.0', port: 8080 }, dataDir);
     expect([settingsOf('api-gateway', settings)['HOST'], settingsOf('media', settings)['HOST']]).toEqual([
       '0.0.0.0',
@@ -28,7 +28,7 @@ describe('chooseSettings', () => {
     ]);
   });
 
-  it("stores compiled code in the caller's cache folder, otherwise beside the data", async () => {
+  it('stores compiled code in the cache folder of the caller, or otherwise beside the data', async () => {
     const at = { host: '127.0.0.1', port: 8080 };
     const own = join(dataDir, 'compile-cache');
     const places = [{ NODE_COMPILE_CACHE: '/var/cache/compiled' }, {}, { NODE_COMPILE_CACHE: '' }].map(async (env) => {

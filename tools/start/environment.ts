@@ -1,4 +1,7 @@
-/** Settings of `npm start`: environment variables, then those of its own servers, then demo values. */
+/**
+ * Chooses the settings of `npm start`: environment variables first, then settings of the servers that it starts, then
+ * demo values.
+ */
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback, isPublicSecret } from '#libs/config';
@@ -28,7 +31,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** URL of the gateway for users of this machine. */
+/** Returns the URL at which users of this machine reach the gateway. */
 export function urlOf(host: string, port: number | string): string {
   return `http://${isLoopback(host) ? `localhost:${port}` : reachableAddress(host, port)}`;
 }
@@ -43,12 +46,12 @@ const defaultPort = 8080;
 const defaultMediaPort = 8081;
 const defaultMediaInternalPort = 8082;
 const defaultMetricsPort = 9090;
-/** Port of the simulated meeting provider of `npm run demo`. */
+/** Port on which `npm run demo` simulates the meeting provider. */
 const demoProviderPort = 8790;
 const firstStartBytes = 300 * 1024 * 1024;
 const laterStartBytes = 50 * 1024 * 1024;
 
-/** Reads HOST and PORT. @throws Error when the gateway cannot listen there */
+/** Reads HOST and PORT. @throws Error when the gateway cannot listen at this address */
 export async function readGatewayAddress(env: Variables): Promise<Address> {
   const host = env['HOST'] || '127.0.0.1';
   const text = env['PORT'] || String(defaultPort);
@@ -63,7 +66,7 @@ export async function readGatewayAddress(env: Variables): Promise<Address> {
   throw new Error(`Port ${port} of the API gateway ${what}.\nChoose another port: PORT=${port + 10} npm start`);
 }
 
-/** @throws Error when the disk of `dir` does not have enough free space for a start */
+/** Checks the free disk space. @throws Error when the disk of `dir` does not have enough free space for a start */
 export function checkDiskSpace(dir: string, isFirstStart: boolean): void {
   const { bavail, bsize } = statfsSync(dir);
   const [free, needed] = [bavail * bsize, isFirstStart ? firstStartBytes : laterStartBytes];
@@ -74,7 +77,7 @@ export function checkDiskSpace(dir: string, isFirstStart: boolean): void {
   );
 }
 
-/** All known variables: settings of services, addresses of single services, and options of `npm start`. */
+/** Returns all known variables: settings of services, addresses of single services, and options of `npm start`. */
 export function listKnownVariables(): Promise<ReadonlySet<string>> {
   return (known ??= readKnownVariables());
 }
@@ -88,13 +91,13 @@ async function readKnownVariables(): Promise<ReadonlySet<string>> {
   return new Set([...declared, ...own, ...programs, 'DEMO_PASSWORD', 'MEDIA_PORT', 'COHERENCE_DATA_DIR']);
 }
 
-/** Known variables of the environment. */
+/** Returns the variables of the environment that are known settings. */
 async function readGiven(env: Variables): Promise<Record<string, string>> {
   const given = pickVariables(env, await listKnownVariables());
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }
 
-/** All settings except those of servers that `npm start` starts. */
+/** Returns all settings except the settings of servers that `npm start` starts. */
 export async function chooseSettings(
   env: Variables,
   { host, port }: Address,
@@ -125,7 +128,7 @@ export async function chooseSettings(
     ...(await playProvider(given)),
     ...provideActorKeys(env, dataDir),
     ...given,
-    ...(open ? { NODE_ENV: 'production' } : {}), // services reject weak secrets then
+    ...(open ? { NODE_ENV: 'production' } : {}), // with this setting, services reject weak secrets
     HOST: host,
     PORT: String(port),
     MEDIA_PORT: String(mediaPort),
@@ -137,7 +140,7 @@ export async function chooseSettings(
   };
 }
 
-/** Settings of the simulated meeting provider when none is configured. */
+/** Returns settings for the simulated meeting provider, or no settings when a meeting provider is configured. */
 async function playProvider(given: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   if (given['REALTIMEKIT_BASE_URL'] !== undefined) return {};
   const port = String(await choosePort(demoProviderPort));
@@ -148,7 +151,7 @@ async function playProvider(given: Readonly<Record<string, string>>): Promise<Re
   };
 }
 
-/** Settings for the process of one service. */
+/** Returns the settings for the process of one service. */
 export function settingsOf(name: string, settings: Readonly<Record<string, string>>): Record<string, string> {
   const own = { ...settingsOfService(name, settings), METRICS_PORT: settings[metricsVariable(name)] ?? '0' };
   if (name !== 'media') return own;

@@ -1,25 +1,27 @@
-/** Restarts a process whenever it exits. */
+/** Restarts a process whenever it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A running process. */
 interface Running {
   readonly name: string;
-  /** Resolves with a description when it ends. */
+  /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
 
 export interface RestartedProcess {
-  /** Stops it without a restart. */
+  /** Stops the process without a restart. */
   stop(): Promise<void>;
 }
 
 const firstDelayMs = 500;
 const longestDelayMs = 15_000;
-/** After this uptime the restart delay is reset. */
+/** When a process has run for this time, its restart delay is reset. */
 const soundAfterMs = 60_000;
 
-/** Later failures are retried with backoff. @throws the error of the first start */
+/**
+ * Starts a process and restarts it whenever it ends, with backoff after failures. @throws the error of the first start
+ */
 export async function keepAlive<P extends Running>(options: {
   start: () => Promise<P>;
   log: (line: string) => void;

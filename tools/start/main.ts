@@ -1,7 +1,7 @@
 /**
  * `npm start`: runs the whole platform on this machine: servers, migrations, the seven services as processes, and the
- * demo workspace. Watches the processes until Ctrl-C. All data is in `.data` (or COHERENCE_DATA_DIR). `-- --times`
- * prints the time of each step, `-- --servers-only` starts no services.
+ * demo workspace. Restarts processes that end, until Ctrl-C. All data is in `.data` (or COHERENCE_DATA_DIR). `--
+ * --times` prints the time of each step, and `-- --servers-only` does not start the services.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -36,9 +36,9 @@ import { describePlatform } from './welcome.ts';
 const repoDir = join(import.meta.dirname, '..', '..');
 const dataDir = resolve(process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data'));
 const lockFile = join(dataDir, 'start.lock');
-/** Read by other npm commands to find the running platform. */
+/** File from which other npm commands read the settings of the running platform. */
 const environmentFile = join(dataDir, 'environment.json');
-/** Number of signals per Ctrl-C: the terminal, npm and the bootstrap each send one. */
+/** Signals within this time belong to one Ctrl-C, since the terminal, npm and the bootstrap each send one. */
 const sameSignalMs = 2_000;
 
 const screen = new Screen();
@@ -92,7 +92,7 @@ async function start(): Promise<void> {
   await screen.quietStep('streams', () => makeStreams(streams));
   await warmed;
   if (stopping !== undefined) return;
-  // A backup is restored while no service runs (docs/guides/backup.md).
+  // For restoring a backup, which requires that no service runs (docs/guides/backup.md).
   const serversOnly = process.argv.includes('--servers-only');
   let demoAccounts: readonly DemoAccount[] = [];
   if (!serversOnly) {
@@ -155,14 +155,14 @@ function stopOnSignals(): void {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   if (process.channel !== undefined) {
-    process.on('disconnect', onSignal); // npm has ended
+    process.on('disconnect', onSignal); // npm has ended, so the platform stops too
     process.channel.unref();
   }
 }
 
-process.umask(0o077); // inherited by all processes: their files are readable only by this user
+process.umask(0o077); // all processes inherit this mask, so that only this user can read their files
 stopOnSignals();
-process.stdout.on('error', () => {}); // the reader has closed the pipe
+process.stdout.on('error', () => {}); // the pipe is closed: continue without output
 try {
   await start();
 } catch (error) {

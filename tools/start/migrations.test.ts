@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe('migrations of npm start', () => {
-  it('are skipped once they were applied to the embedded database', () => {
+  it('skips migrations that were already applied to the embedded database', () => {
     expect(arePending()).toBe(true);
     findMigrations(repoDir, dataDir, true).markDone();
     expect(arePending()).toBe(false);
@@ -31,13 +31,13 @@ describe('migrations of npm start', () => {
     ['a migration changes', 'services/media/migrations/index.ts'],
     ['a migration is added', 'services/media/migrations/second.ts'],
     ['the database is made anew', '.data/postgres.password'],
-  ])('run again when %s', (_when, file) => {
+  ])('runs migrations again when %s', (_when, file) => {
     findMigrations(repoDir, dataDir, true).markDone();
     writeFileSync(join(repoDir, file), 'another');
     expect(arePending()).toBe(true);
   });
 
-  it('always run for an external database', () => {
+  it('always runs migrations for an external database', () => {
     findMigrations(repoDir, dataDir, false).markDone();
     expect(arePending(false)).toBe(true);
     expect(arePending(true)).toBe(true);

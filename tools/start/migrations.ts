@@ -1,4 +1,4 @@
-/** Migrations of `npm start`, skipped when the embedded database is up to date. */
+/** Runs the migrations of `npm start`. They are skipped when the embedded database is up to date. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashMigrationSources } from '../migration-sources.ts';

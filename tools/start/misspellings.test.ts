@@ -4,7 +4,7 @@ import { findMisspellings } from './misspellings.ts';
 
 const known = new Set((await readServiceSettings()).flatMap(({ properties }) => Object.keys(properties)));
 
-describe('variables that look like settings', () => {
+describe('misspelt settings in the environment', () => {
   it.each([
     ['LLM_BASEURL', 'LLM_BASE_URL'],
     ['LOGLEVEL', 'LOG_LEVEL'],
@@ -16,7 +16,7 @@ describe('variables that look like settings', () => {
     ['API_TOKENS', 'API_TOKEN'],
     ['BOOKING_WEBHOOKS_SECRET', 'BOOKING_WEBHOOK_SECRET'],
     ['REALTIMEKIT_BASEURL', 'REALTIMEKIT_BASE_URL'],
-  ])('reports %s as unknown, and suggests %s', (given, meant) => {
+  ])('reports the variable %s as unknown, and suggests %s', (given, meant) => {
     expect(findMisspellings([given], known)).toEqual([
       `${given} is not a setting and is ignored. Did you mean ${meant}?`,
     ]);

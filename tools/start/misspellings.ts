@@ -1,9 +1,9 @@
-/** Finds misspelled settings among the environment variables, which would otherwise be ignored. */
+/** Finds environment variables that are probably misspelled settings, which would otherwise be ignored. */
 
-/** Shorter names have too many similar ones. */
+/** Minimum length of a checked name; shorter names are similar to too many other names. */
 const shortestName = 6;
 
-/** @returns one line per variable that is likely a misspelled setting */
+/** @returns one line per variable that is probably a misspelled setting */
 export function findMisspellings(names: Iterable<string>, known: ReadonlySet<string>): string[] {
   return [...names]
     .filter((name) => name.length >= shortestName && !known.has(name))
@@ -25,14 +25,17 @@ function findMeant(name: string, known: ReadonlySet<string>): string | undefined
 
 const withoutSeparators = (name: string): string => name.replaceAll(/[_.-]/g, '').toUpperCase();
 
-/** At most one typo, two in long names. The first word must match, to exclude variables of other programs. */
+/**
+ * Returns true when the names differ by at most one typo, or two in long names. The first word or the first three
+ * characters must be equal, to exclude variables of other programs.
+ */
 function isAlike(name: string, candidate: string): boolean {
   if (name.split('_')[0] !== candidate.split('_')[0] && name.slice(0, 3) !== candidate.slice(0, 3)) return false;
   const most = candidate.length < 12 ? 1 : 2;
   return Math.abs(name.length - candidate.length) <= most && countSlips(name, candidate) <= most;
 }
 
-/** Edit distance, with transpositions. */
+/** Returns the edit distance, in which a transposition counts as one edit. */
 function countSlips(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {

@@ -14,8 +14,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-describe('the folder of npm start', () => {
-  it('is created for its owner only', () => {
+describe('the data folder of npm start', () => {
+  it('creates the data folder with access for its owner only', () => {
     makePrivateDir(join(dir, 'deep'));
     expect(modeOf(join(dir, 'deep'))).toBe('700');
   });
@@ -25,7 +25,7 @@ describe('the folder of npm start', () => {
     ['/dev/null/data', /^\/dev\/null exists and is not a folder\. Choose another folder/],
     ['/dev/null', /^\/dev\/null exists and is not a folder\./],
     [`/tmp/${'x'.repeat(300)}`, /cannot be created there/],
-  ])('is rejected immediately if it cannot be created: %s', (path, message) => {
+  ])('rejects immediately a data folder that cannot be created: %s', (path, message) => {
     expect(() => makePrivateDir(path)).toThrow(message);
   });
 
@@ -33,12 +33,12 @@ describe('the folder of npm start', () => {
     ['ENOSPC', /^The disk of .* is full\. Free some space and start again \(the data is kept\)/],
     ['EROFS', /^\/a\/b is on a read-only file system\. Choose another folder/],
     ['EACCES', /^\/a\/b is not writable by this user\. Choose another folder/],
-  ])('is reported as unusable in words: %s', (code, message) => {
+  ])('explains in a readable sentence why the data folder is unusable: %s', (code, message) => {
     expect(describeFolderProblem(dir, Object.assign(new Error(code), { code, path: '/a/b' }))).toMatch(message);
     expect(describeFolderProblem(dir, Object.assign(new Error(code), { code: 'ECONNREFUSED' }))).toBeUndefined();
   });
 
-  it('from an earlier release with open permissions is closed with all its contents, and nothing outside', () => {
+  it('restricts an existing data folder and its contents to the owner, without following links out of it', () => {
     mkdirSync(join(dir, 'logs'), { recursive: true });
     for (const [file, mode] of [
       ['logs/media.log', 0o644],

@@ -1,4 +1,4 @@
-/** The data folder of `npm start`, accessible only by its owner. */
+/** Creates the data folder of `npm start`, which only its owner can access. */
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -20,7 +20,10 @@ export function makePrivateDir(dir: string): void {
   }
 }
 
-/** Creates folder by folder: Node's recursive mkdir never ends where no folder can be created, e.g. in `/proc`. */
+/**
+ * Creates one folder after the other: Node's recursive mkdir never ends where folders cannot be created, e.g. in
+ * `/proc`.
+ */
 function makeDirs(dir: string): void {
   const missing: string[] = [];
   for (let path = dir; !existsSync(path); path = dirname(path)) missing.push(path);
@@ -32,7 +35,7 @@ function closeToOthers(dir: string): void {
   if (!stat.isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path: dir });
   if ((stat.mode & ofOthers) === 0) return;
   closeContent(dir);
-  chmodSync(dir, stat.mode & 0o700); // last, so that an interrupted change is repeated
+  chmodSync(dir, stat.mode & 0o700); // last, so that an interrupted change of permissions is repeated by the next start
 }
 
 function closeContent(dir: string): void {
@@ -45,7 +48,7 @@ function closeContent(dir: string): void {
   }
 }
 
-/** Explains an error of the file system; undefined for other errors. */
+/** Returns an explanation of a file system error; returns undefined for other errors. */
 export function describeFolderProblem(dir: string, { code, path = dir }: NodeJS.ErrnoException): string | undefined {
   const another = 'Choose another folder: COHERENCE_DATA_DIR=/a/folder/of/yours npm start';
   switch (code) {

@@ -3,7 +3,10 @@ import { closeSync } from 'node:fs';
 import { pickBasics } from '../../libs/servers/process-environment.ts';
 import { openLog } from '../../libs/servers/server-process.ts';
 
-/** Runs a program of this repository with its output in a log file. @throws Error with the end of the log on failure */
+/**
+ * Runs a program of this repository, and writes its output to a log file. @throws Error with the end of the log on
+ * failure
+ */
 export async function runNode(options: {
   title: string;
   repoDir: string;
@@ -11,7 +14,7 @@ export async function runNode(options: {
   /** Additional environment variables. */
   env: Readonly<Record<string, string>>;
   logFile: string;
-  /** Aborts the program. */
+  /** Aborts the program when it fires. */
   signal?: AbortSignal;
 }): Promise<void> {
   const log = openLog(options.logFile);

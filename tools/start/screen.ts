@@ -1,6 +1,9 @@
-/** Terminal output of a start: one line per step with its duration, and progress lines. */
+/** Prints the terminal output of a start: one line per step with its duration, and progress lines. */
 export class Screen {
-  /** Start of the command on the clock of `performance.now()`; packages may have been installed since. */
+  /**
+   * Time of the command's start on the clock of `performance.now()`. It can be before the start of this process, since
+   * the bootstrap may have installed packages first.
+   */
   readonly #startedAt = Number(process.env['COHERENCE_BEGAN_AT'] ?? performance.timeOrigin) - performance.timeOrigin;
   readonly #steps: { readonly title: string; readonly from: number; readonly to: number }[] = [];
 
@@ -12,7 +15,7 @@ export class Screen {
     process.stdout.write(`${line}\n`);
   }
 
-  /** Runs a step and prints its duration; progress is indented. */
+  /** Runs a step and prints its duration. Progress lines are indented. */
   async step<T>(title: string, work: (progress: (line: string) => void) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     const result = await work((line) => this.log(`    ${line}`));
@@ -21,7 +24,7 @@ export class Screen {
     return result;
   }
 
-  /** Runs a step that only `describeTimes` reports. */
+  /** Runs a step whose duration only `describeTimes` reports. */
   async quietStep<T>(title: string, work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     try {
@@ -31,7 +34,7 @@ export class Screen {
     }
   }
 
-  /** One line per step in order of start; steps can overlap. */
+  /** Returns one line per step, in the order in which the steps started. Steps can overlap. */
   describeTimes(): string {
     const rows = this.#steps.toSorted((a, b) => a.from - b.from);
     const cells = rows.map(({ title, from, to }) => [
@@ -47,7 +50,7 @@ export class Screen {
     this.#steps.push({ title, from: startedAt - this.#startedAt, to: performance.now() - this.#startedAt });
   }
 
-  /** Time since the start of the command. */
+  /** Returns the time since the command was started. */
   get elapsed(): string {
     return seconds(performance.now() - this.#startedAt);
   }

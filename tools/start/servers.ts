@@ -1,6 +1,6 @@
 /**
- * PostgreSQL, NATS and object store of `npm start`, unless external ones are set. Restarted on the same ports when they
- * end.
+ * Starts PostgreSQL, NATS and the object store of `npm start`, except for servers that are configured as external. A
+ * server that ends is restarted on the same port.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,9 +32,9 @@ interface ServerLocation {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Starts the servers without an address in `env` in parallel. Stops all when one fails.
- * @param prepareDatabase called with the settings of the database as soon as it runs, while other servers may still be
- * built
+ * Starts all servers in parallel, except those with an address in `env`. Stops all servers when one fails to start.
+ * @param prepareDatabase called with the database settings as soon as the database runs, while other servers may still
+ * be built
  */
 export async function startServers(
   env: Variables,
@@ -53,7 +53,7 @@ export async function startServers(
   const stop = async (): Promise<void> => {
     await Promise.all(started.map((item) => item.restarted.stop()));
   };
-  // A database that fails to start also fails its preparation, with the same error.
+  // A set, since a database that fails to start also makes its preparation fail with the same error.
   const failures = new Set(
     [...results, preparation].flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : [])),
   );
@@ -70,8 +70,8 @@ interface Started {
 }
 
 /**
- * Secret from which the passwords of the services' accounts are derived: generated once per folder, readable only by
- * its owner.
+ * Returns the secret from which the passwords of the services' accounts are derived. It is generated once per folder
+ * and readable only by its owner.
  */
 function readServiceSecret(dataDir: string): string {
   const file = join(dataDir, 'service-secret');
@@ -121,7 +121,7 @@ function runNats(location: ServerLocation): Promise<Started> {
   });
 }
 
-/** Uses MinIO for folders in which an earlier release stored objects with it. */
+/** Starts the object store. It is MinIO in folders where an earlier release stored objects with MinIO. */
 function runObjectStore(location: ServerLocation, env: Variables): Promise<Started> {
   const kind = existsSync(join(location.dataDir, 'minio')) ? 'minio' : 'versitygw';
   return location.screen.step(`${kind}, the object store`, (progress) => {

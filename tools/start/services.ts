@@ -1,4 +1,4 @@
-/** The seven services of `npm start`: started in parallel, and restarted when they end. */
+/** Starts the seven services of `npm start` in parallel, and restarts a service when it ends. */
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServiceProcess, startServiceProcess } from '../../libs/servers/service-process.ts';

@@ -1,4 +1,4 @@
-/** Allows one platform per folder, and records its processes. */
+/** Allows only one running platform per folder, and records the processes of the platform. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
@@ -27,11 +27,11 @@ export function takeStartLock(file: string, url: string): void {
           `Stop it with Ctrl-C in its terminal or with: kill ${other.holder.pid}`,
       );
     }
-    rmSync(file, { force: true }); // stale file of a killed process
+    rmSync(file, { force: true }); // removes the file of a process that was killed
   }
 }
 
-/** The running holder of the folder, if any. */
+/** Returns the process and URL of the running platform of the folder, or undefined. */
 export function findStarted(file: string): LockContent | undefined {
   const content = readJson(file) as LockContent | undefined;
   return content !== undefined && isRunning(content.holder) ? content : undefined;
@@ -43,7 +43,10 @@ export interface RecordedProcess {
   signal: NodeJS.Signals;
 }
 
-/** Stores the started processes, so that the next start can stop those that survived a killed launcher. */
+/**
+ * Stores the ids of started processes, so that the next start can stop processes that survived when the launcher was
+ * killed.
+ */
 export class ProcessRecord {
   readonly #file: string;
   #processes: RecordedProcess[] = [];
@@ -52,7 +55,7 @@ export class ProcessRecord {
     this.#file = file;
   }
 
-  /** Stops processes of an earlier run. @returns their names */
+  /** Stops processes of an earlier run that are still running. @returns their names */
   async endLeftovers(): Promise<string[]> {
     const recorded = (readJson(this.#file) as RecordedProcess[] | undefined) ?? [];
     const running = recorded.filter((item) => isRunning(item.identity));
@@ -72,6 +75,6 @@ function readJson(file: string): unknown {
   try {
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
   } catch {
-    return undefined; // truncated by a crash
+    return undefined; // a crash truncated the file
   }
 }

@@ -6,7 +6,7 @@ import { readDemoAgents } from './demo-workspace.ts';
 import { urlOf } from './environment.ts';
 import { isOpen, readOwnDemoPassword, secretsFileOf } from './secrets.ts';
 
-/** Describes the running platform: URLs, documents, credentials. */
+/** Returns a description of the running platform: URLs, documents, credentials. */
 export function describePlatform({
   repoDir,
   dataDir,
@@ -24,7 +24,7 @@ export function describePlatform({
   const host = settings['HOST'] ?? '';
   const secretsFile = isOpen(host, settings) ? secretsFileOf(dataDir) : undefined;
   const base = urlOf(host, settings['PORT'] ?? '');
-  /** Secrets that others could see on the screen are replaced by their location. */
+  /** Returns the value of a secret, or only its location when others could see the secret on the screen. */
   const log = (name: string): string =>
     secretsFile === undefined
       ? (listSecretValues(settings[name] ?? '')[0] ?? '')

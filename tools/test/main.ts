@@ -1,6 +1,6 @@
 /**
- * `npm test`: the checks, then all tiers of tests with their own servers; drills in their smoke form. Arguments are
- * passed to Jest and skip the checks: `npm test -- test/e2e/audio.test.ts`.
+ * `npm test`: runs the checks, then all tiers of tests with dedicated servers; drills run in their short form.
+ * Arguments are passed to Jest and skip the checks: `npm test -- test/e2e/audio.test.ts`.
  */
 import { staticSteps } from '../check/static-steps.ts';
 import { releaseProjects } from './release-projects.ts';

@@ -1,7 +1,7 @@
 /**
- * `npm run test:release`: full drills (test/drill.ts), the Helm chart and the load tests. Run it before a release and
- * before a change to what a drill covers is finished. Arguments are passed to Jest: `npm run test:release --
- * test/e2e/upgrade.release.test.ts`.
+ * `npm run test:release`: runs the full drills (test/drill.ts), the tests of the Helm chart and the load tests. Run it
+ * before a release, and before you finish a change to code that a drill covers. Arguments are passed to Jest: `npm run
+ * test:release -- test/e2e/upgrade.release.test.ts`.
  */
 import { helmTool, k6Tool, kubeconformTool } from '../../libs/servers/go-tools.ts';
 import { releaseProjects } from './release-projects.ts';

@@ -1,4 +1,4 @@
-/** A test run: required programs, checks, Jest and the summary. */
+/** Runs the tests: builds required programs, runs the checks and Jest, and prints the summary. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jestCommand, repoDir, runCommand, runStepsTogether, type Step } from '../check/commands.ts';
@@ -16,7 +16,7 @@ import { findUnmatched, listPatterns, listTestFiles, readProjects } from './test
 
 const dataDir = join(repoDir, '.data');
 const jestFile = join(dataDir, 'jest-result.json');
-/** Written by `test/jest/contract-reporter.ts`. */
+/** File with the problems that `test/jest/contract-reporter.ts` reports. */
 const unseenFile = join(dataDir, 'unseen-answers.txt');
 const resultFile = join(dataDir, 'test-result.json');
 const programs = [ffmpegProgram, chromiumProgram, pgBouncerProgram, natsServerTool, versitygwTool];
@@ -24,16 +24,17 @@ const programs = [ffmpegProgram, chromiumProgram, pgBouncerProgram, natsServerTo
 export interface TestRun {
   /** Steps before the tests, while programs are built. */
   readonly checks?: readonly Step[];
-  /** Names of Jest projects. */
+  /** Names of the Jest projects to run, or of the projects to exclude. */
   readonly projects: { readonly only: readonly string[] } | { readonly allBut: readonly string[] };
-  /** Built while the first tests run. */
+  /** Tools that are built while the first tests run. */
   readonly laterTools?: readonly GoTool[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * Arguments are passed to Jest and skip the other steps: single test files build the programs that they need. The last
- * line is `N passed, N failed`; the result is also stored in `.data/test-result.json`.
+ * Runs the checks and the tests. `args` are passed to Jest; with arguments, the other steps are skipped and test files
+ * build the programs that they need. The last line is `N passed, N failed`, and the result is also stored in
+ * `.data/test-result.json`.
  */
 export async function runTests(
   { checks = [], projects, laterTools = [], env = {} }: TestRun,
@@ -89,7 +90,7 @@ function report(status: number, failedSteps: readonly string[], args: readonly s
   process.exitCode = summary.failed === 0 ? 0 : 1;
 }
 
-/** Builds the programs in sequence. A failure is printed here and fails the tests that need the program. */
+/** Builds the programs one after the other. A failure is printed here, and tests that need the program then fail. */
 async function provide(requested: readonly (DebianProgram | GoTool)[]): Promise<void> {
   const print = (line: string): void => console.log(`   ${line}`);
   for (const item of requested) {

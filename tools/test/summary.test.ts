@@ -24,17 +24,17 @@ describe('summary of npm test', () => {
     ['two files that could not run', { ...green, success: false, numRuntimeErrorTestSuites: 2 }, 1, [], 2],
     ['a skipped test', { ...green, numPendingTests: 1 }, 0, [], 1],
     ['a run without tests', { ...green, numPassedTests: 0 }, 0, [], 1],
-  ])('counts %s as failed', (_what, result, status, steps, failed) => {
+  ])('counts %s as a failed test', (_what, result, status, steps, failed) => {
     expect(summarize(result, status, steps).failed).toBe(failed);
   });
 
-  it('ignores the other results when tests are selected by name, unless no test was found', () => {
+  it('ignores unselected tests when tests are selected by name, unless no test was found', () => {
     const isSelection = true;
     expect(summarize({ ...green, numPendingTests: 9 }, 0, [], { isSelection }).failed).toBe(0);
     expect(summarize({ ...green, numPassedTests: 0, numPendingTests: 9 }, 0, [], { isSelection }).failed).toBe(1);
   });
 
-  it('names failed tests, and files that could not run', () => {
+  it('lists failed tests, and test files that could not run', () => {
     const testResults = [
       { name: '/repo/a.test.ts', status: 'passed', assertionResults: [{ status: 'passed', fullName: 'a holds' }] },
       {

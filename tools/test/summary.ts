@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 
-/** The used part of Jest's result (`--json`). */
+/** The fields of Jest's result (`--json`) that are used. */
 export interface JestResult {
   success: boolean;
   numPassedTests: number;
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  /** Files that could not run. */
+  /** Number of test files that could not run. */
   numRuntimeErrorTestSuites: number;
   testResults: readonly TestFile[];
 }
@@ -21,7 +21,7 @@ interface TestFile {
 export interface Summary {
   passed: number;
   failed: number;
-  /** Descriptions of failures other than single tests. */
+  /** Descriptions of failures that are not single failed tests. */
   problems: string[];
 }
 
@@ -54,7 +54,7 @@ export function summarize(
   return { passed, failed: failedTests + problems.length, problems };
 }
 
-/** Names of failed tests, and of files that could not run. */
+/** Returns the names of failed tests, and of files that could not run. */
 export function listFailures({ testResults }: JestResult, root: string): string[] {
   return testResults
     .filter(({ status }) => status === 'failed')

@@ -20,9 +20,9 @@ describe('test file arguments of npm test', () => {
     [['--testNamePattern', 'title'], []],
     [['--selectProjects', 'unit', 'e2e', '--silent', 'libs/json'], ['libs/json']],
     [['--testNamePattern=title', 'x'], ['x']],
-  ])('from %j are the patterns %j', (args, patterns) => expect(listPatterns(args)).toEqual(patterns));
+  ])('converts the arguments %j to the patterns %j', (args, patterns) => expect(listPatterns(args)).toEqual(patterns));
 
-  it('select the files of each project', () => {
+  it('selects the test files of each project', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         'tools/test/test-files.test.ts',
@@ -33,7 +33,7 @@ describe('test file arguments of npm test', () => {
     expect(listTestFiles(projects, root, ['helm']).every((file) => file.startsWith('test/helm/'))).toBe(true);
   });
 
-  it('may be a part of a path, a whole path and a regular expression in any case', () => {
+  it('accepts a part of a path, a whole path and a regular expression in any case', () => {
     expect(
       findUnmatched(['json', join(root, 'libs/json/json.test.ts'), 'LIBS/js.n', 'test/e2e/'], files, root),
     ).toEqual([]);
@@ -43,18 +43,18 @@ describe('test file arguments of npm test', () => {
     ['libs/jsn/json.test.ts', 'libs/json/json.test.ts'],
     ['tets-files', 'tools/test/test-files.test.ts'],
     ['test/e2e/upgrades', 'test/e2e/upgrade.release.test.ts'],
-  ])('suggest for %s the file %s', (pattern, file) => {
+  ])('suggests for the argument %s the file %s', (pattern, file) => {
     const [message, ...more] = findUnmatched(['libs/json', pattern], files, root);
     expect(message).toContain(`No test file matches "${pattern}". Similar names:\n`);
     expect(message?.split('\n').map((line) => line.trim())).toContain(file);
     expect(more).toEqual([]);
   });
 
-  it('suggest nothing for an unknown name without a similar one', () => {
+  it('suggests no file for an unknown name when no file has a similar name', () => {
     expect(findUnmatched(['qqqxxxzzz'], files, root)).toEqual(['No test file matches "qqqxxxzzz".']);
   });
 
-  it('are rejected by npm test before any server starts', () => {
+  it('rejects an unknown test file before any server starts', () => {
     const { status, stderr } = spawnSync(process.execPath, ['tools/test/main.ts', 'libs/jsn'], {
       cwd: root,
       encoding: 'utf8',
@@ -65,7 +65,7 @@ describe('test file arguments of npm test', () => {
 });
 
 describe('watchdog of tests', () => {
-  it('ends a blocked process, and names the test', () => {
+  it('ends a blocked process, and names the running test', () => {
     const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
     const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts: first', limitMs: 60_000 });
       watch({ what: 'a.test.ts: loops', limitMs: 300 }); for (;;);`;
@@ -76,7 +76,7 @@ describe('watchdog of tests', () => {
     expect([signal, stderr]).toEqual(['SIGKILL', expect.stringContaining('HANGS for 0.3 s, ended: a.test.ts: loops')]);
   });
 
-  it('allows a process to end that is no longer watched', () => {
+  it('does not end a process after the watch was stopped', () => {
     const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
     const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts', limitMs: 60_000 }); watch(undefined);`;
     expect(

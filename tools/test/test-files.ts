@@ -14,7 +14,7 @@ interface Project {
 /** Jest options whose value is the next argument. */
 const optionsWithValue =
   /^(-t|-w|-c|-i|--(testNamePattern|maxWorkers|config|shard|seed|reporters|outputFile|testTimeout|coverageDirectory|changedSince))$/;
-/** Jest options whose values continue up to the next option. */
+/** Jest options whose values are all arguments up to the next option. */
 const optionsWithList = /^--(selectProjects|ignoreProjects|testPathPatterns|testPathIgnorePatterns)$/;
 const maxSuggestions = 5;
 const minLikeness = 0.35;
@@ -41,7 +41,7 @@ export function listTestFiles(projects: readonly Project[], root: string, only?:
   return [...new Set(files)].toSorted();
 }
 
-/** Arguments that are path patterns and not options. */
+/** Returns the arguments that are path patterns instead of options. */
 export function listPatterns(args: readonly string[]): string[] {
   let isValue = false;
   let isList = false;
@@ -57,7 +57,7 @@ export function listPatterns(args: readonly string[]): string[] {
   });
 }
 
-/** @returns one message, with similar names, per pattern without a match */
+/** Returns one message with similar names for each pattern that matches no file. */
 export function findUnmatched(patterns: readonly string[], files: readonly string[], root: string): string[] {
   return patterns
     .filter((pattern) => !files.some((file) => matches(pattern, join(root, file))))
@@ -67,7 +67,10 @@ export function findUnmatched(patterns: readonly string[], files: readonly strin
     });
 }
 
-/** Matches like Jest: a case-insensitive regular expression anywhere in the path. */
+/**
+ * Returns true when the pattern matches the path as in Jest: a case-insensitive regular expression that can match
+ * anywhere in the path.
+ */
 function matches(pattern: string, path: string): boolean {
   try {
     return new RegExp(pattern, 'i').test(path);
@@ -90,7 +93,7 @@ function suggest(requested: string, files: readonly string[]): string[] {
 
 const nameOf = (path: string): string => basename(path).replace(/(\.(release|drill))?(\.test)?(\.ts)?$/, '');
 
-/** Similarity from 0 to 1: the share of common character pairs. */
+/** Returns the similarity of two texts from 0 to 1, which is the share of equal pairs of adjacent characters. */
 function likenessOf(one: string, other: string): number {
   const [pairs, others] = [pairsOf(one), pairsOf(other)];
   const common = [...pairs].filter((pair) => others.has(pair)).length;

@@ -1,4 +1,4 @@
-/** A history that contains every kind of violation, each of which must be found (lab/chaos). */
+/** The checker must find every type of violation in a history that contains each of them (lab/chaos). */
 import { describe, expect, it } from '@jest/globals';
 import type { Entry, Input, Outcome } from '../history.ts';
 import { describeProblem, checkHistory } from './check-history.ts';
@@ -37,7 +37,7 @@ const right = (): Entry[] => [
 ];
 
 describe('checkHistory', () => {
-  it('allows unknown outcomes: a retryable rejection or no response', () => {
+  it('accepts histories with unknown outcomes: retryable rejections and missing responses', () => {
     expect(checkHistory(right(), { effects: { booking: ['one'] }, leftovers: [] })).toEqual([]);
   });
 
@@ -51,20 +51,20 @@ describe('checkHistory', () => {
       'wrong: answered with an error: x of booking',
       () => [{ ...entry('booking', effect('one'), undefined, 'unknown'), answer: '500 {}' }],
     ],
-  ])('detects %s, and reports a few requests that prove it', (text, more) => {
+  ])('detects %s, and reports at most three requests as evidence', (text, more) => {
     const [problem, ...others] = checkHistory([...right(), ...more()], nothing);
     if (problem === undefined) throw new Error('nothing was found');
     const [first = '', ...shown] = describeProblem(problem).split('\n');
     expect([first.startsWith(text), shown.length <= 4, others]).toEqual([true, true, []]);
   });
 
-  it('accepts requests that were rejected with a retry or not answered', () => {
+  it('accepts effects of requests that returned a retryable error or no response', () => {
     const told = ['503 {"status":503}', 'fetch failed: other side closed'];
     const some = told.map((answer) => ({ ...entry('booking', effect('one'), undefined, 'unknown'), answer }));
     expect(checkHistory([...right(), ...some], nothing)).toEqual([]);
   });
 
-  it('detects a guest in another booking, and one who lost the seat', () => {
+  it('detects an attendee who was added to a wrong booking, and one who lost the seat', () => {
     const requested = ['Guest seats-1 stays', 'Guest seats-2 stays'].map((key) => entry('seat', effect(key)));
     const effects = { booking: ['one'], seat: ['Guest seats-1 stays', 'Guest seats-1 stays in seats-2'] };
     expect(
@@ -75,7 +75,7 @@ describe('checkHistory', () => {
     ]);
   });
 
-  it('detects lost, duplicated and leftover effects', () => {
+  it('detects lost and duplicated effects, and leftover work', () => {
     const leftovers = ['media: upload running'];
     const found = checkHistory([...right(), entry('booking', effect('two'))], {
       effects: { booking: ['one', 'one'] },

@@ -1,4 +1,4 @@
-/** Lists all violations in a run, each with the requests that show it. */
+/** Lists all violations in a run, each with the requests that prove it. */
 import { describeEntry, type Entry } from '../history.ts';
 import { checkEffects } from './effects.ts';
 import { checkObject } from './linearizable.ts';
@@ -13,7 +13,7 @@ export interface Problem {
 
 /** State after the platform has become idle. */
 export interface Facts {
-  /** Keys of effects, one entry per effect, by the object of the requests that triggered them. */
+  /** Object name of the requests that trigger an effect → keys of the effects that exist, one entry per effect. */
   readonly effects: Readonly<Record<string, readonly string[]>>;
   /** Lines of leftovers in an idle platform: unfinished jobs, unsent messages, objects without a record. */
   readonly leftovers: readonly string[];
@@ -48,7 +48,10 @@ function checkObjectHistories(entries: readonly Entry[]): Problem[] {
   });
 }
 
-/** A duplicate of a unique object, or a key that was counted twice; any other violation is lost data. */
+/**
+ * Returns the type of a violation: a duplicate of an object that must be unique, a key that was counted twice, or else
+ * lost data.
+ */
 function checkKind(object: string, shortest: readonly Entry[]): Problem['what'] {
   if (object.startsWith('singleton ')) return 'doubled';
   if (!object.startsWith('counter ')) return 'lost';
@@ -71,7 +74,7 @@ function checkRefusals(entries: readonly Entry[]): Problem[] {
     .map((entry) => ({ what: 'wrong', text: `refused: ${entry.kind} of ${entry.object}`, entries: [entry] }));
 }
 
-/** During faults, clients receive 503 or no answer; any other error is a bug. */
+/** Reports errors other than 503 and a missing answer, which are the only errors that faults may cause. */
 function checkErrors(entries: readonly Entry[]): Problem[] {
   return entries
     .filter(({ outcome, answer }) => outcome === 'unknown' && /^5(?!03)\d\d\b/.test(answer))

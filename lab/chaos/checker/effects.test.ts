@@ -15,14 +15,14 @@ const ask = (key: string, outcome: Outcome, object = 'booking'): Entry => ({
 const checkHistory = (entries: readonly Entry[], found: readonly string[]) =>
   checkEffects('booking', entries, found).map(({ what, key }) => `${what} ${key}`);
 
-describe('effects of acknowledged requests', () => {
-  it('of acknowledged requests exist once, of unanswered ones at most once', () => {
+describe('checkEffects', () => {
+  it('accepts one effect per acknowledged request and at most one per unanswered request', () => {
     expect(
       checkHistory([ask('a', 'done'), ask('b', 'unknown'), ask('c', 'unknown'), ask('d', 'refused')], ['a', 'b']),
     ).toEqual([]);
   });
 
-  it('are reported when they are lost, duplicated or were never requested', () => {
+  it('reports effects that are lost, duplicated or were never requested', () => {
     const entries = [
       ask('a', 'unknown'),
       ask('a', 'done'),
@@ -40,7 +40,7 @@ describe('effects of acknowledged requests', () => {
     ]);
   });
 
-  it('name the requests that caused them', () => {
+  it('reports each effect with the requests that caused it', () => {
     const entries = [ask('a', 'unknown'), ask('a', 'done'), ask('b', 'done')];
     expect(checkEffects('booking', entries, ['b'])[0]?.entries).toEqual(entries.slice(0, 2));
   });

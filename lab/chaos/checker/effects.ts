@@ -1,16 +1,18 @@
-/** Checks deferred effects: exactly one per acknowledged key, at most one for every other key. */
+/** Checks deferred effects. An acknowledged key must have exactly one effect, every other key at most one. */
 import type { Entry } from '../history.ts';
 
 export interface EffectProblem {
   readonly what: 'lost' | 'doubled' | 'invented';
   readonly object: string;
   readonly key: string;
-  /** Requests that trigger the effect. */
+  /** Requests that trigger the effect of this key. */
   readonly entries: readonly Entry[];
 }
 
 /**
- * @param found keys of the existing effects, one per effect @param object e.g. `booking`, the object of the requests
+ * Returns the keys with a wrong number of effects.
+ * @param object object of the requests, e.g. `booking`
+ * @param found keys of the existing effects, one entry per effect
  */
 export function checkEffects(object: string, entries: readonly Entry[], found: readonly string[]): EffectProblem[] {
   const requests = Map.groupBy(

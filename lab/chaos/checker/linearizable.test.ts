@@ -1,4 +1,7 @@
-/** Invalid histories, written by hand or corrupted in one position (lab/chaos). */
+/**
+ * Checks that invalid histories are rejected. They are written by hand, or are valid histories that were corrupted in
+ * one position (lab/chaos).
+ */
 import { describe, expect, it } from '@jest/globals';
 import type { Entry, Input, Outcome } from '../history.ts';
 import { createRandom } from '../random.ts';
@@ -32,8 +35,8 @@ const shortestOf = (...args: Parameters<typeof checkObject>): number[] => {
   return verdict.shortest.map(({ id }) => id);
 };
 
-describe('a register', () => {
-  it('may return either of two concurrent writes, but not the first after the second was read', () => {
+describe('history checker: a register', () => {
+  it('allows either of two concurrent writes to be read, but not the first after the second was read', () => {
     const both = [
       [0, 10, write('a')],
       [0, 10, write('b')],
@@ -43,7 +46,7 @@ describe('a register', () => {
     expect(shortestOf(register, history(...both, [11, 12, read, 'b'], [13, 14, read, 'a']))).toEqual([1, 2, 3, 4]);
   });
 
-  it('reports a lost acknowledged write when an earlier value is read, with the shortest history', () => {
+  it('reports the shortest history of a lost acknowledged write', () => {
     const lost = history(
       [0, 1, write('a')],
       [2, 3, read, 'a'],
@@ -58,13 +61,13 @@ describe('a register', () => {
     expect(shortestOf(register, lost)).toEqual([4, 6, 7]);
   });
 
-  it('reports a stale read after a newer one', () => {
+  it('reports a read that returns an older value than an earlier read', () => {
     expect(
       shortestOf(register, history([0, 1, write('a')], [2, 20, write('b')], [3, 4, read, 'b'], [5, 6, read, 'a'])),
     ).toEqual([1, 2, 3, 4]);
   });
 
-  it('may apply an unanswered write at any later time, but cannot revert it', () => {
+  it('allows an unanswered write to take effect at any later time, but not to be reverted', () => {
     const requested = [
       [0, 1, write('a')],
       [2, 3, write('b'), undefined, 'unknown'],
@@ -76,14 +79,14 @@ describe('a register', () => {
     expect(shortestOf(register, history(...requested, [4, 5, read, 'b'], [90, 91, read, 'a']))).toEqual([1, 2, 3, 4]);
   });
 
-  it('never returns a rejected or unknown value', () => {
+  it('reports a read that returns a rejected or unknown value', () => {
     expect(checkObject(register, history([0, 1, write('a'), undefined, 'refused'], [2, 3, read, 'a'])).is).toBe(
       'wrong',
     );
     expect(shortestOf(register, history([0, 1, write('a')], [2, 3, read, 'z'], [4, 5, read, 'a']))).toEqual([2]);
   });
 
-  it('is written atomically: a mix of two writes is reported', () => {
+  it('reports a read that returns a mix of two writes', () => {
     const writes = [
       [0, 10, write({ left: 1, right: 1 })],
       [0, 10, write({ left: 2, right: 2 })],
@@ -92,7 +95,7 @@ describe('a register', () => {
     expect(checkObject(register, history(...writes, [11, 12, read, { left: 1, right: 2 }])).is).toBe('wrong');
   });
 
-  it('is checked with hundreds of unanswered writes that were never read', () => {
+  it('checks a register with hundreds of unanswered writes that were never read', () => {
     const unanswered = Array.from({ length: 400 }, (_, n): Requested => [
       n,
       n + 50,
@@ -109,16 +112,16 @@ describe('a register', () => {
   });
 });
 
-describe('an object created by the first request', () => {
-  it('is the same for all clients, also when its creator got no response', () => {
+describe('history checker: an object created by the first request', () => {
+  it('requires the same object for all clients, also when the creating request had no response', () => {
     const lost: Requested = [0, 1, find, undefined, 'unknown'];
     expect(checkObject(singleton, history(lost, [2, 9, find, 7], [2, 9, find, 7])).is).toBe('linearizable');
     expect(shortestOf(singleton, history([0, 9, find, 7], [0, 9, find, 7], [10, 11, find, 8]))).toEqual([2, 3]);
   });
 });
 
-describe('a counter of keys', () => {
-  it('counts a key once, however often it is retried without a response', () => {
+describe('history checker: a counter of keys', () => {
+  it('counts a key once, regardless of the number of unanswered retries', () => {
     const repeated = [
       [0, 1, count('a'), 1],
       [2, 3, count('b'), undefined, 'unknown'],
@@ -136,8 +139,8 @@ describe('a counter of keys', () => {
 });
 
 /**
- * Simulates clients of a real register: each operation takes effect between its request and its answer; some are never
- * answered.
+ * Returns the history of simulated clients of a correct register: each operation takes effect between its request and
+ * its answer, and some requests are never answered.
  */
 function simulate(seed: number): Entry[] {
   const random = createRandom(seed);
@@ -161,23 +164,24 @@ function simulate(seed: number): Entry[] {
   );
 }
 
-describe('simulated clients of one register', () => {
+describe('history checker: simulated clients of one register', () => {
   const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
-  it('are never reported when the register is correct', () => {
+  it('accepts every history of a correct register', () => {
     expect(seeds.map((seed) => [seed, checkObject(register, simulate(seed)).is])).toEqual(
       seeds.map((seed) => [seed, 'linearizable']),
     );
   });
 
-  it('are reported when the register loses its last value after all requests were answered', () => {
+  it('reports a register that loses its last value after all requests were answered', () => {
     for (const seed of seeds) {
       const right = simulate(seed);
       const first = right.find(({ input, outcome }) => input.do === 'write' && outcome === 'done');
       const later = right.filter(({ outcome, from }) => outcome === 'done' && from > (first?.to ?? 0)).length;
       if (later === 0) throw new Error(`seed ${seed} has no later operation`);
       const wrong = [...right, ...history([9_000, 9_001, read, null]).map((entry) => ({ ...entry, id: 1_000 }))];
-      // A write without an answer needs a read that observed it.
+      // The shortest history has two entries, or three when it contains a write without an answer and the read that
+      // observed it.
       expect([seed, shortestOf(register, wrong).length <= 3]).toEqual([seed, true]);
     }
   });

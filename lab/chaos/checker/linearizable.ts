@@ -7,12 +7,12 @@ import type { Model } from './models.ts';
 
 export type Verdict =
   | { readonly is: 'linearizable' }
-  /** `shortest` is a minimal violation: removing any part makes it valid. */
+  /** `shortest` is a minimal invalid history: without any one of its entries it would be valid. */
   | { readonly is: 'wrong'; readonly shortest: readonly Entry[] }
-  /** The search limit was reached. */
+  /** The search limit was reached before an order was found or excluded. */
   | { readonly is: 'undecided' };
 
-/** Search steps; a history of sequential clients takes some thousand. */
+/** Maximum number of search steps; a history of sequential clients needs a few thousand. */
 const maxSteps = 2_000_000;
 
 /** @param entries of one object, in any order */
@@ -24,11 +24,11 @@ export function checkObject(model: Model, entries: readonly Entry[]): Verdict {
 
 interface ListedEntry {
   readonly state: string;
-  /** One bit per operation that is already ordered. */
+  /** Bit set of the operations that are already ordered. */
   readonly listed: bigint;
 }
 
-/** @returns undefined if the search limit was reached */
+/** Returns true when a valid order exists. @returns undefined if the search limit was reached */
 function search(model: Model, entries: readonly Entry[]): boolean | undefined {
   const operations = prepare(entries);
   const certain = operations.reduce(
@@ -43,7 +43,7 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
     if ((listed & certain) === certain) return true;
     for (const [index, entry] of listCandidates(operations, listed)) {
       const next = model.step(state, entry);
-      // An operation with unknown outcome that changes nothing can be ordered last.
+      // An operation with an unknown outcome that does not change the state can be ordered last, so it is skipped here.
       if (next === undefined || (next === state && entry.outcome === 'unknown')) continue;
       const node = { state: next, listed: listed | (1n << BigInt(index)) };
       const key = `${node.listed.toString(36)} ${next}`;
@@ -56,8 +56,8 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
 }
 
 /**
- * Removes entries without information: rejections, reads without an answer, and writes with unknown outcome whose value
- * was never read. They would make the search long.
+ * Removes entries that contain no information and would make the search long: rejections, reads without an answer, and
+ * writes with an unknown outcome whose value was never read.
  */
 function prepare(entries: readonly Entry[]): Entry[] {
   const visible = new Set(
@@ -71,8 +71,8 @@ function prepare(entries: readonly Entry[]): Entry[] {
 }
 
 /**
- * Operations that can be next: those requested before any unordered operation was answered. The earliest answered is
- * tried first.
+ * Returns the operations that can be next, which are those requested before any unordered operation was answered. The
+ * operation that was answered first is tried first.
  */
 function listCandidates(operations: readonly Entry[], listed: bigint): [number, Entry][] {
   const found: [number, Entry][] = [];
@@ -88,7 +88,7 @@ function listCandidates(operations: readonly Entry[], listed: bigint): [number, 
 
 const endOf = ({ outcome, to }: Entry): number => (outcome === 'done' ? to : Number.MAX_VALUE);
 
-/** Returns the prefix up to the first wrong answer, reduced to the entries needed to show it. */
+/** Returns the history up to the first wrong answer, reduced to the entries that prove it wrong. */
 function shorten(model: Model, entries: readonly Entry[]): Entry[] {
   const isWrong = (some: readonly Entry[]): boolean => search(model, some) === false;
   const ends = entries.filter(({ outcome }) => outcome === 'done').map(({ to }) => to);
@@ -107,7 +107,7 @@ function shorten(model: Model, entries: readonly Entry[]): Entry[] {
   return prepare(left);
 }
 
-/** History as known at this time: operations answered later have unknown outcome. */
+/** Returns the history as it was known at this time: operations that were answered later have an unknown outcome. */
 function cutAfter(entries: readonly Entry[], time: number): Entry[] {
   return entries
     .filter(({ from }) => from <= time)

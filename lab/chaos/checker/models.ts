@@ -1,17 +1,17 @@
-/** Sequential model of one object, against which a concurrent history is checked. */
+/** Sequential model of one object. A concurrent history is checked against the model. */
 import type { Entry } from '../history.ts';
 
 export interface Model {
-  /** States are strings, so that they can be compared. */
+  /** Initial state. States are strings, so that they can be compared. */
   readonly initial: string;
   /**
-   * State after the operation; undefined if its answer is impossible in this state. Operations with unknown outcome
-   * have no answer to check.
+   * Returns the state after the operation, or undefined if the operation's answer is impossible in this state. The
+   * answer is not checked when the outcome is unknown.
    */
   step(state: string, entry: Entry): string | undefined;
   /**
-   * Sets of operations that can be removed from a valid history without making it invalid. Used to minimize an invalid
-   * history.
+   * Returns sets of operations, each of which can be removed from a valid history without making it invalid. Used to
+   * minimize an invalid history.
    */
   listRemovable(entries: readonly Entry[]): Entry[][];
 }
@@ -20,12 +20,12 @@ const text = (value: unknown): string => JSON.stringify(value ?? null);
 const isKnown = ({ outcome, output }: Entry): boolean => outcome === 'done' && output !== undefined;
 const isRead = ({ input }: Entry): boolean => input.do === 'read';
 
-/** Value written or read. */
+/** Returns the value that the entry wrote or read. */
 function valueOf(entry: Entry): string {
   return text(entry.input.do === 'write' ? entry.input.value : entry.output);
 }
 
-/** Stores the last write; every value is written once. */
+/** An object that stores the last write. The load writes every value only once. */
 export const register: Model = {
   initial: 'null',
   step: (state, entry) => {
@@ -41,7 +41,7 @@ export const register: Model = {
 
 const unknownOutcome = '?';
 
-/** Created by the first request; all requests return the same object. */
+/** An object that the first request creates and that all requests return. */
 export const singleton: Model = {
   initial: 'null',
   step: (state, entry) => {
@@ -52,7 +52,7 @@ export const singleton: Model = {
   listRemovable: (entries) => entries.map((entry) => [entry]),
 };
 
-/** Counts distinct keys; repeated keys count once. */
+/** A counter of distinct keys; a repeated key counts once. */
 export const keyedCounter: Model = {
   initial: '[]',
   step: (state, entry) => {
@@ -67,7 +67,7 @@ export const keyedCounter: Model = {
 const models = { register, singleton, counter: keyedCounter } as const;
 export type ModelName = keyof typeof models;
 
-/** Selects the model by the first word of the object's name: `register infos of 7`. */
+/** Returns the model for the first word of an object name such as `register infos of 7`. */
 export function modelOf(object: string): Model | undefined {
   const name = object.split(' ', 1)[0] ?? '';
   return Object.hasOwn(models, name) ? models[name as ModelName] : undefined;

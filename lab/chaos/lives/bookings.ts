@@ -12,17 +12,17 @@ const hour = 3_600_000;
 interface Event {
   readonly trigger: string;
   readonly uid: string;
-  /** Hours after the first booking. */
+  /** Start of the booking in hours after the first booking. */
   readonly slot: number;
-  /** Timestamp of the provider, which orders the events of a step. */
+  /** Seconds in the provider's timestamp, which orders the events of one booking. */
   readonly second: number;
   readonly guests: readonly string[];
-  /** Effect that must or must not exist at the end; absent if another event decides that. */
+  /** Effect of the event that the end of the run checks; absent if another event determines the result. */
   readonly effect?: { readonly object: string; readonly key: string } | undefined;
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** The provider resends a webhook until it is acknowledged. */
+/** Creates one booking per step. Like the provider, the client resends a webhook until it is acknowledged. */
 export async function book(client: Client): Promise<Step> {
   let count = 0;
   return async () => {
@@ -39,7 +39,7 @@ export async function book(client: Client): Promise<Step> {
   };
 }
 
-/** Three guests with seats: one remains, one is rescheduled, one cancels. */
+/** Books seats for three guests: one guest remains, one is rescheduled, one cancels. */
 export async function bookSeats(client: Client): Promise<Step> {
   let count = 0;
   return async () => {
@@ -81,7 +81,7 @@ export async function bookSeats(client: Client): Promise<Step> {
   };
 }
 
-/** Three occurrences with one iCalUID, one of them cancelled. */
+/** Books a series of three occurrences with one iCalUID, and cancels one of them. */
 export async function bookSeries(client: Client): Promise<Step> {
   let count = 0;
   return async () => {

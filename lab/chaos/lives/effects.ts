@@ -1,4 +1,4 @@
-/** Clients that request deferred effects, each with a key: the effect must happen exactly once. */
+/** Clients that request deferred effects. Each request has a key, and its effect must happen exactly once. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../client.ts';
 import { describeFind } from './objects.ts';
@@ -6,7 +6,7 @@ import { describeFind } from './objects.ts';
 type Step = () => Promise<void>;
 
 const importedFrom = Date.UTC(2022, 0, 1);
-/** Chats of the bot: a blocked chat must not delay the others. */
+/** Telegram chats of the bot. A blocked chat must not delay the other chats. */
 const chats = { from: 9_000, count: 8 } as const;
 
 export async function writeToBot(client: Client): Promise<Step> {
@@ -35,7 +35,10 @@ export async function writeToBot(client: Client): Promise<Step> {
   };
 }
 
-/** The same text under the same name is one turn, however often it is sent. */
+/**
+ * Sends messages to an agent. A message that is repeated with the same `Idempotency-Key` is one turn, however often it
+ * is sent.
+ */
 export async function chat(client: Client): Promise<Step> {
   let visitor: string | undefined;
   let count = 0;
@@ -72,7 +75,7 @@ export async function makePerson(client: Client): Promise<Step> {
   };
 }
 
-/** A recorded conversation whose transcript is imported from the meeting provider. */
+/** Requests the transcript import of a recorded conversation from the meeting provider. */
 export async function importTranscript(client: Client): Promise<Step> {
   const { workspace, provider } = client.target;
   const person = workspace.people[client.number] ?? 0;

@@ -1,4 +1,4 @@
-/** Clients that write and read one object: the answers must be linearizable. */
+/** Clients that write and read one object. Their answers must be linearizable. */
 import { createHash } from 'node:crypto';
 import { FormData } from 'undici';
 import type { Client, Request } from '../client.ts';
@@ -8,10 +8,10 @@ import type { ChaosPlatform } from '../platform.ts';
 type Step = () => Promise<void>;
 
 const firstTime = Date.UTC(2021, 0, 1);
-/** Clients sharing conversations find them by the same person and times. */
+/** Slots shared by several clients, which use the same person and times and therefore find the same conversations. */
 const shared = { pair: 20, found: 21 } as const;
 const audioBytes = 24 * 1024;
-/** Uploads and keys per conversation before the next one is used. */
+/** Maximum number of uploads or keys for one conversation; then a new conversation is used. */
 const maxOperationsPerObject = 30;
 
 const at = (count: number): string => new Date(firstTime - count * 3_600_000).toISOString().replace('.000', '');
@@ -20,8 +20,8 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const conversation = (id: number, rest = ''): string => `/api/coherence/conversations/${id}${rest}`;
 
 /**
- * Finds or creates the conversation of a person at a time; each time is earlier than the previous one, so that it is
- * new.
+ * Returns a request that finds or creates the conversation of a person at a time. Each time is earlier than the
+ * previous one, so that the conversation is new.
  */
 export function describeFind(person: number, journey: string, time: string): Request {
   const query = new URLSearchParams({ person_id: String(person), journey, time });
@@ -35,14 +35,17 @@ export function describeFind(person: number, journey: string, time: string): Req
   };
 }
 
-/** The conversation with this number, of this client or of a shared slot. 0 if the run has ended. */
+/**
+ * Returns the id of the client's conversation with this number, or of a conversation of a shared slot. Returns 0 if the
+ * run has ended.
+ */
 async function find(client: Client, count: number, slot: number = client.number): Promise<number> {
   const { workspace } = client.target;
   const { output } = await client.insist(describeFind(workspace.people[slot] ?? 0, workspace.journey, at(count)));
   return typeof output === 'number' ? output : 0;
 }
 
-/** Returns the same conversation for `steps` calls, then the next one. */
+/** Returns a function that returns the same conversation for `steps` calls, then the next conversation. */
 function takeTurns(client: Client, steps: number, slot?: number): (count: number) => Promise<number> {
   const found = new Map<number, number>();
   return async (count) => {
@@ -58,7 +61,10 @@ interface Pair {
   readonly right: string;
 }
 
-/** Both halves together, or null. Halves of two writes are shown unchanged. */
+/**
+ * Returns both halves of the pair, or null if neither exists. Halves of two different writes are returned unchanged, so
+ * that the checker detects them.
+ */
 function readPair(bytes: Buffer): Partial<Pair> | null {
   const { infos } = parse(bytes) as { infos: Partial<Pair> };
   return infos.left === undefined && infos.right === undefined
@@ -100,11 +106,11 @@ async function patchAndRead(client: Client): Promise<Step> {
   };
 }
 
-/** All three write and read the same conversation concurrently. */
+/** Writes and reads pairs. Several clients use the same conversations concurrently. */
 export const patchPair = patchAndRead;
 export const patchPairBeside = patchAndRead;
 
-/** Two clients request the same conversations. */
+/** Finds or creates conversations that a second client requests too. */
 export async function findOrMake(client: Client): Promise<Step> {
   let count = 0;
   return async () => void (await find(client, count++, shared.found));
@@ -124,7 +130,7 @@ const describeStepRead = (target: ChaosPlatform, id: number): Request => ({
   read: stepOf(target),
 });
 
-/** Each key advances the conversation by one step, however often it is sent. */
+/** Records steps. A key advances its conversation by one step, however often it is sent. */
 export async function recordSteps(client: Client): Promise<Step> {
   const take = takeTurns(client, maxOperationsPerObject);
   let count = 0;
@@ -188,7 +194,7 @@ const describeAudioRead = (id: number): Request => ({
   read: sha256,
 });
 
-/** The audio played back is the last uploaded file. */
+/** Uploads and downloads audio. A download must return the file that was uploaded last. */
 export async function uploadAudio(client: Client): Promise<Step> {
   const take = takeTurns(client, maxOperationsPerObject);
   let count = 0;
@@ -241,9 +247,9 @@ export async function renameHolon(client: Client): Promise<Step> {
   };
 }
 
-/** Reads every written object once more. */
+/** Returns requests that read every written object once more. */
 export function finalReads(entries: readonly Entry[], target: ChaosPlatform): Request[] {
-  // Unanswered requests may have had no effect; then there is nothing to read.
+  // Objects whose requests were all unanswered are skipped, since they may not exist.
   const objects = new Set(
     entries.filter(({ input, outcome }) => input.do !== 'effect' && outcome === 'done').map(({ object }) => object),
   );

@@ -1,13 +1,13 @@
-/** Sources of settings: environment variables, and files named like them. */
+/** Sources of settings: environment variables, and files with the names of variables. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment with the files of the folder `SECRETS_DIR`, e.g. a mounted Secret. A file overrides the variable of
- * its name; trailing line breaks are removed.
- * @throws Error with the unreadable folder or file
+ * Returns the environment with the files of the folder `SECRETS_DIR`, e.g. a mounted Secret. A file overrides the
+ * variable of the same name; trailing line breaks are removed.
+ * @throws Error that names the unreadable folder or file
  */
 export function readEnvironment(env: Variables = process.env): Variables {
   const folder = env['SECRETS_DIR'];
@@ -15,7 +15,7 @@ export function readEnvironment(env: Variables = process.env): Variables {
   const settings: Record<string, string | undefined> = { ...env };
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
-    // Kubernetes stores the files of a volume behind symbolic links that begin with two dots.
+    // In a volume, Kubernetes adds entries that begin with two dots, and files are symbolic links to them.
     if (/^[A-Z][A-Z0-9_]*$/.test(name) && statSync(file).isFile())
       settings[name] = readFileSync(file, 'utf8').replace(/(?<![\r\n])[\r\n]+$/, '');
   }

@@ -11,7 +11,7 @@
     telemetry: false,
     showDeveloperTools: 'never',
     hideClientButton: true,
-    // These assistants would send data to the vendor's servers.
+    // This feature would send data to the vendor's servers.
     agent: { disabled: true },
     mcp: { disabled: true },
     externalUrls: { dashboardUrl: '', registryUrl: '', proxyUrl: '', apiBaseUrl: '' },
@@ -21,11 +21,11 @@
   const mendPage = () => {
     each('button.scalar-code-copy:not([aria-label])', (button) => button.setAttribute('aria-label', 'Copy'));
     each('.endpoints:not([tabindex])', (list) => list.setAttribute('tabindex', '0'));
-    // For speech control, the accessible name must contain the visible text ("Show More").
+    // For speech control, the accessible name of a button must contain its visible text ("Show More").
     each('.show-more[aria-label^="Show all"]', (button) => {
       button.setAttribute('aria-label', button.getAttribute('aria-label').replace('Show all', 'Show More:'));
     });
-    // Many landmarks with the same name, one per operation, do not help navigation.
+    // Many landmarks with equal names, one per operation, do not help navigation.
     each('.response-card[role="region"]', (card) => card.removeAttribute('role'));
   };
   let isDue = false;

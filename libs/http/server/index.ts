@@ -1,5 +1,5 @@
 /**
- * The HTTP server of every port, including metrics and health (D95), without the edge of the gateway, which most
+ * The HTTP server of every port, including metrics and health (D95). It does not load the HTTP edge, which most
  * services do not need.
  */
 export { createHttpServer } from '../server.ts';

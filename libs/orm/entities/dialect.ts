@@ -55,7 +55,7 @@ class PooledConnection implements DatabaseConnection {
   }
 }
 
-/** Uses connections of a pool. The creator of the pool closes it. */
+/** Uses connections of a pool. The pool is closed by the code that created it. */
 export class PoolDriver implements Driver {
   readonly #connect: () => Promise<pg.PoolClient>;
 

@@ -1,4 +1,4 @@
-/** Units of work, each on the connection of an open transaction. */
+/** Creates units of work, each on the connection of an open transaction. */
 import { p } from '@mikro-orm/core';
 import { type EntityManager, MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Kysely } from 'kysely';
@@ -13,7 +13,7 @@ export interface EntityManagers {
   /** Created on first use: reading the entities of a service takes 30 to 80 ms. */
   readonly orm: MikroORM;
   /**
-   * The unit of work of this transaction; every call returns the same one. It is flushed after the work of the
+   * Returns the unit of work of this transaction; every call returns the same one. It is flushed after the work of the
    * transaction.
    */
   get(tx: Tx): Promise<EntityManager>;
@@ -51,7 +51,7 @@ export function createEntityManagers({
 function createOrm(schema: string, entities: Entities): MikroORM {
   return new MikroORM({
     entities,
-    dbName: 'postgres', // has no effect: only connections of transactions are used
+    dbName: 'postgres', // has no effect: connections are only used from transactions
     schema,
     driverOptions: createDialect(() => new PoolDriver({ connect: refuse })),
     discovery: { warnWhenNoEntities: false },
@@ -68,7 +68,7 @@ async function refuse(): Promise<never> {
 const instant = () => p.string().columnType('timestamptz');
 
 export const columns = {
-  /** An instant as PostgreSQL text, with microseconds. */
+  /** An instant as PostgreSQL text, in microseconds. */
   instant,
 
   /** An instant set by the database on insert. */

@@ -1,6 +1,6 @@
 /**
- * MikroORM: entities, the single declaration of a service's tables, and their units of work. It is slow to load, so
- * only modules that need it import it.
+ * MikroORM: the entities, which are the only declaration of a service's tables, and their units of work. It loads
+ * slowly, so it is imported only by modules that need it.
  */
 export { defineEntity, LockMode, p, raw, ref } from '@mikro-orm/core';
 export { columns } from './entity-managers.ts';

@@ -1,6 +1,6 @@
 /**
- * Migrations: their base class and their runner. Services do not load this module: they wait for migrations by name
- * (`waitForMigrations` of #libs/orm).
+ * The base class of migrations and their runner. Services do not load this module; they wait until named migrations
+ * have run (`waitForMigrations` of #libs/orm).
  */
 export { Migration } from '@mikro-orm/migrations';
 export { migrate, migrateSchema } from './migrate.ts';

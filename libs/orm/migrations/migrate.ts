@@ -10,26 +10,29 @@ import { type MigrationRun, openMigrationRun, type RunOptions, toRunError } from
 import { entityParsers } from '../parsers.ts';
 import { grantRole, grantServiceRole, type ServiceRole } from '../role.ts';
 
-/** A migration class, `Migration<yyyymmddhhmmss>_<what>`; its name is the history entry. */
+/** A migration class named `Migration<yyyymmddhhmmss>_<what>`; the class name is also the history entry. */
 export type MigrationClass = Constructor<Migration>;
 
 export interface SchemaOptions {
   readonly schema: string;
   /** Sorted by name. */
   readonly migrations: readonly MigrationClass[];
-  /** Migrations that replace several earlier ones: they count as executed when the history contains all of those. */
+  /**
+   * Maps a migration to the earlier migrations that it replaces. It counts as executed when the history contains all of
+   * them.
+   */
   readonly replaced?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Role that uses the schema; absent: the service connects with the role of the migration. */
   readonly role?: ServiceRole | undefined;
-  /** Statements that restrict that role (`grantServiceRole`). */
+  /** Statements that restrict `role` (see `grantServiceRole`). */
   readonly rights?: readonly string[] | undefined;
-  /** Further roles, each with all its rights in the schema. */
+  /** Further roles, each with the complete list of its rights in the schema. */
   readonly others?: readonly { readonly role: ServiceRole; readonly rights: readonly string[] }[] | undefined;
 }
 
 export type MigrateOptions = SchemaOptions & RunOptions;
 
-/** Runs `migrateSchema` in a separate run. */
+/** Opens a migration run, calls `migrateSchema` and closes the run. Returns the names of the migrations that ran. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   checkSchema(options);
   const run = await openMigrationRun(options);
@@ -42,10 +45,10 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 
 /**
  * Runs the migrations missing in `<schema>.migrations`: each in one transaction, online migrations step by step. Every
- * statement waits at most two seconds for a lock and is then retried, so that requests are not queued behind it for
+ * statement waits at most two seconds for a lock and is then retried, so that it does not block queued requests for
  * longer.
- * @returns names of the migrations that ran.
- * @throws MigrationError naming the migration that failed; earlier ones remain applied.
+ * @returns names of the migrations that ran
+ * @throws MigrationError that names the failed migration; earlier migrations remain applied
  */
 export async function migrateSchema(run: MigrationRun, options: SchemaOptions): Promise<string[]> {
   checkSchema(options);
@@ -89,7 +92,7 @@ function interrupted(schema: string, reason: unknown): Error {
   );
 }
 
-/** Ends statements of terminated processes where the server's operating system can detect this. */
+/** Makes the server end the statements of terminated processes, if its operating system can detect them. */
 async function endWithClient(client: pg.ClientBase): Promise<void> {
   await client.query(`set client_connection_check_interval = '2s'`).catch(() => {});
 }
@@ -144,9 +147,9 @@ async function runPending(
 }
 
 /**
- * Records those `replacements` as executed whose earlier migrations have all run.
- * @returns their names
- * @throws MigrationError when only some of the earlier migrations of one have run
+ * Records each migration in `replacements` as executed if all the earlier migrations that it replaces have run.
+ * @returns names of the recorded migrations
+ * @throws MigrationError when only some of the earlier migrations have run
  */
 async function recordReplacements(
   pool: pg.Pool,
@@ -218,11 +221,12 @@ function checkOrder(migrations: readonly MigrationClass[]): void {
 }
 
 /**
- * `iso_utc(timestamptz)`: formats an instant for clients in SQL, so that microseconds are not lost
- * (rules/http#datetimes-out): `Z`, six fraction digits only when the microseconds are not zero, years 0001 to 9999.
+ * Returns SQL that creates `iso_utc(timestamptz)`. The function formats an instant for clients in SQL, so that
+ * microseconds are not lost (rules/http#datetimes-out): `Z`, six fraction digits only when the microseconds are not
+ * zero, years 0001 to 9999.
  *
- * Uses only immutable functions (`to_char` is not one) and a single expression, so that PostgreSQL inlines it into the
- * calling query.
+ * The function is a single expression of immutable functions (`to_char` is not immutable), so that PostgreSQL inlines
+ * it into the calling query.
  */
 export function isoUtcSql(schema: string): string {
   const part = (field: string, digits: number): string =>

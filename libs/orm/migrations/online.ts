@@ -7,20 +7,20 @@ import type pg from 'pg';
 import { progressTable, MigrationError } from '../migration-lock.ts';
 import type { MigrationRun } from './run.ts';
 
-/** Rows that are changed in batches in the order of an integer key. */
+/** A change of all rows of a table, made in batches in the order of an integer key. */
 export interface Backfill {
-  /** `<schema>.<table>` to process, and its key. */
+  /** The table, as `<schema>.<table>`, and its key. */
   readonly table: string;
   readonly key: string;
   /** Changes the rows with `key > $1 and key <= $2`. Must be idempotent, since a batch may run again. */
   readonly sql: string;
-  /** Keys per batch, default 2,000. */
+  /** Number of keys per batch; default 2,000. */
   readonly batch?: number;
 }
 
 /**
- * Changes rows with values computed by the process. Each statement is a transaction; must be idempotent, since the work
- * may run again.
+ * Changes rows with values that the process computes. Each statement is a separate transaction. The work must be
+ * idempotent, since it may run again.
  */
 export type BackfillWork = (query: (sql: string, values: readonly unknown[]) => Promise<object[]>) => Promise<void>;
 
@@ -112,7 +112,7 @@ async function runStep(context: OnlineContext, index: number, sql: string): Prom
   await withoutLockTimeout(context, async (client) => {
     const state = await findIndex(client, context.schema, created ?? dropped ?? '');
     if (created !== undefined && state !== 'valid') {
-      // The invalid index of an interrupted build is not used by queries but slows down every write.
+      // An interrupted build leaves an invalid index, which queries do not use but which slows down every write.
       if (state === 'invalid') await client.query(`drop index concurrently ${context.schema}.${created}`);
       await client.query(sql);
     }
@@ -167,7 +167,10 @@ async function backfill(
   }
 }
 
-/** @param position progress of a backfill; null: the step is complete */
+/**
+ * Stores the state of a step.
+ * @param position progress of a backfill; null: the step is complete
+ */
 async function note(
   { schema, name }: OnlineContext,
   client: pg.ClientBase,
@@ -196,8 +199,9 @@ async function inTransaction<T>(context: OnlineContext, work: (client: pg.Client
 }
 
 /**
- * Runs without lock timeout. Building or dropping an index concurrently waits for older transactions with a lock that
- * blocks neither reads nor writes; a lock timeout would only abort it after long work. The run logs what it waits for.
+ * Runs `work` without a lock timeout. Building or dropping an index concurrently waits for older transactions, but its
+ * lock blocks neither reads nor writes. A lock timeout would only abort the build after a long time. The run logs the
+ * sessions that it waits for.
  */
 async function withoutLockTimeout(
   context: OnlineContext,

@@ -1,6 +1,6 @@
 /**
- * The session that holds the migration lock for a whole run: it waits for other sessions, monitors the steps and
- * cancels them.
+ * The session that owns the migration lock for a whole run. It waits for other sessions, and monitors and cancels the
+ * steps.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -26,7 +26,7 @@ export interface RunOptions {
    * Milliseconds to wait for another migration, a backup, open transactions or the locks of one step; default 300 000.
    */
   readonly waitMs?: number | undefined;
-  /** Age in milliseconds from which open transactions are waited for; default 60 000. */
+  /** The run waits for open transactions older than this, in milliseconds; default 60 000. */
   readonly oldTransactionMs?: number | undefined;
   /** Milliseconds that a step waits for a lock before it is retried; default 2 000. */
   readonly lockTimeoutMs?: number | undefined;
@@ -36,11 +36,11 @@ export interface MigrationRun {
   readonly options: RunOptions;
   readonly signal: AbortSignal;
   readonly lockTimeoutMs: number;
-  /** Retries a step as long as it fails only because of locks of other sessions. */
+  /** Runs a step and retries it while it fails only because of locks of other sessions. */
   retry<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** Waits before the first pending migration until no transaction is older than a minute. */
+  /** Waits before the first pending migration until no transaction is older than `oldTransactionMs`. */
   waitForTransactions(): Promise<void>;
-  /** Monitors the client's statements while it is in use, and cancels them when the run is cancelled. */
+  /** Monitors the client's statements until `unwatch`, and cancels them when the run is cancelled. */
   watch(client: pg.PoolClient): void;
   unwatch(client: pg.PoolClient): void;
   close(): Promise<void>;
@@ -51,11 +51,14 @@ const sayEveryMs = 15_000;
 /** Shorter waits of a step are not logged. */
 const sayFirstMs = 3_000;
 const watchEveryMs = 1_000;
-/** Lock timeout, deadlock, serialization failure. */
+/** SQLSTATEs: lock timeout, deadlock, serialization failure. */
 const lockStates = new Set(['55P03', '40P01', '40001']);
 const lockSchema = 'coherence_migration';
 
-/** @throws MigrationError when another migration or a backup does not end in time */
+/**
+ * Acquires the migration lock and returns the run.
+ * @throws MigrationError when another migration or a backup does not end in time
+ */
 export async function openMigrationRun(options: RunOptions): Promise<MigrationRun> {
   const { hosts, startOptions } = splitStartOptions(listHosts(options.url));
   const settings = {
@@ -88,7 +91,9 @@ export async function openMigrationRun(options: RunOptions): Promise<MigrationRu
   }
 }
 
-/** A pooler that drops startup settings does not preserve session locks either. */
+/**
+ * Rejects connections through a pooler. A pooler that drops startup settings does not preserve session locks either.
+ */
 async function refusePooler(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
   if (rows[0]?.path !== lockSchema) throw throughPooler();
@@ -99,13 +104,16 @@ const throughPooler = (): Error =>
     'the address of the migration leads through a pooler: it must lead straight to PostgreSQL, one session of which holds the lock',
   );
 
-/** Converts an error for callers of the library. */
+/** Converts an error for callers of the library: to a MigrationError when the connection uses a pooler. */
 export function toRunError(error: unknown): unknown {
   if (error instanceof MigrationError) return error;
   return refusesStartOptions.test((error as Error).message) ? throughPooler() : toDatabaseError(error);
 }
 
-/** Roles are shared by all databases of a server, so two migrations may change one at the same time. */
+/**
+ * Returns true for errors that a retry can resolve. Two migrations of different databases can change the same role,
+ * because roles belong to the server.
+ */
 function isPassing(error: unknown): boolean {
   return lockStates.has(sqlStateOf(error) ?? '') || (error as Error).message.includes('tuple concurrently updated');
 }
@@ -123,7 +131,7 @@ class Run implements MigrationRun {
   #blockers: readonly Session[] = [];
   #saidAt = 0;
   #waited = false;
-  /** The last statement sent on the session; statements run in sequence. */
+  /** The last statement sent on the session. The next statement waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(session: pg.PoolClient, options: RunOptions, signal: AbortSignal, end: () => Promise<void>) {
@@ -134,7 +142,7 @@ class Run implements MigrationRun {
     this.#waitMs = options.waitMs ?? 300_000;
     this.lockTimeoutMs = options.lockTimeoutMs ?? 2_000;
     signal.addEventListener('abort', () => void this.#cancel());
-    // Cancelling is repeated: between two statements of a transaction it has no effect.
+    // Cancelling is repeated, since it has no effect between two statements of a transaction.
     this.#watcher = setInterval(() => void (signal.aborted ? this.#cancel() : this.#look()), watchEveryMs).unref();
   }
 
@@ -188,7 +196,7 @@ class Run implements MigrationRun {
     );
   }
 
-  /** Polls until the condition is met. @returns the remaining reason after the time limit */
+  /** Polls until `look` returns undefined. @returns undefined, or the last reason to wait when the time is over */
   async #waitUntil(
     look: () => Promise<string | undefined>,
     say: (state: string) => string,
@@ -219,7 +227,7 @@ class Run implements MigrationRun {
         if (this.signal.aborted || !isPassing(error)) throw error;
         const blockers = this.#blockers.length === 0 ? await this.#findUsers() : this.#blockers;
         const holders = blockers.length === 0 ? 'none any more' : describeSessions(blockers);
-        // Requests queued behind the step run between two attempts.
+        // During this pause, requests that were queued after the step can run.
         const pauseMs = Math.min(250 * 2 ** attempt, 15_000) * (0.75 + Math.random() / 2);
         if (performance.now() + pauseMs > deadline) {
           throw new MigrationError(
@@ -266,11 +274,11 @@ class Run implements MigrationRun {
       this.#saidAt = performance.now();
       this.options.logger.warn({}, `the migration waits for ${describeSessions(rows)}`);
     } catch {
-      // A lost session ends the run.
+      // The error is ignored: a lost session ends the run.
     }
   }
 
-  /** Sessions that use tables, for a step that ended before it was checked. */
+  /** Returns sessions with locks on tables; used when a step failed before its blockers were recorded. */
   #findUsers(): Promise<Session[]> {
     return this.#ask<Session & pg.QueryResultRow>(
       `select ${sessionColumns} from pg_stat_activity a where a.pid <> all($1::integer[]) and a.pid <> pg_backend_pid() and a.pid in
@@ -287,7 +295,7 @@ class Run implements MigrationRun {
   async close(): Promise<void> {
     clearInterval(this.#watcher);
     await this.#last.catch(() => {});
-    await unlockAfterMigration(this.#session).catch(() => {}); // a lost session has also lost its lock
+    await unlockAfterMigration(this.#session).catch(() => {}); // an error is ignored: the lock of a lost session is already released
     this.#session.release(true);
     await this.#end();
   }

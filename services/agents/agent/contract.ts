@@ -3,10 +3,10 @@ import { anyActor, byOperators, singleLine, nullable, withoutActor, rpc, Type, w
 
 export const slug = Type.String({ description: 'Slug of the agent.' });
 
-/** Error of operations that take the slug of an agent. */
+/** Error of operations when no agent has the requested slug. */
 export const agentNotFound = { code: 'not_found', when: 'No agent has that slug.' } as const;
 
-/** AgentOut of rules/agents#agents. */
+/** Agent as the API returns it (rules/agents#agents). */
 export const AgentOut = Type.Object(
   {
     slug: Type.String(),

@@ -1,4 +1,7 @@
-/** Agents: read through the API, applied and exported with the workspace file (rules/workspace#workspace-file). */
+/**
+ * Operations on agents: reading through the API, and applying and exporting the workspace file
+ * (rules/workspace#workspace-file).
+ */
 import { listSome, recordAudit } from '#libs/audit';
 import { replaceSecrets } from '#libs/config';
 import { appError, notFound } from '#libs/errors';
@@ -53,9 +56,9 @@ export function createAgentHandlers({
 }
 
 /**
- * Applies the `agents` list of a workspace file. A field that an item does not contain stays unchanged; null empties
- * it. Secrets are compared and stored, but never shown (D33e).
- * @param allowUnsigned bots need no webhook secret (D64)
+ * Applies the `agents` list of a workspace file. A field that an item does not contain remains unchanged; null empties
+ * it. Secrets are compared and stored, but never returned (D33e).
+ * @param allowUnsigned accept bots without a webhook secret (D64)
  */
 function createApplyWorkspace(db: Database, allowUnsigned: boolean): Handler<typeof agents.rpcs.applyWorkspace> {
   const findProblems = createAgentCheck(allowUnsigned);
@@ -91,7 +94,7 @@ function createApplyWorkspace(db: Database, allowUnsigned: boolean): Handler<typ
   };
 }
 
-/** The agents as a workspace file. Secrets are replaced by variable names. */
+/** Returns all agents as a workspace file. Variable names replace the secrets. */
 function createExportWorkspace(db: Database): Handler<typeof agents.rpcs.exportWorkspace> {
   return async ({ after }) => {
     const rows = await listAgentsAfter(db, { after, limit: agentsPerPage });

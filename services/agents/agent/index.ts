@@ -1,4 +1,4 @@
-/** Agents by slug or id, for other features. Slugs with U+0000, which PostgreSQL rejects, are not found. */
+/** Finds agents by slug or id, for other features. A slug with U+0000, which PostgreSQL rejects, is not found. */
 import { appError } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
 import {
@@ -30,7 +30,7 @@ export async function findMessagingAgent(
   return by.slug.includes('\0') ? undefined : await findMessagingBySlug(db, by);
 }
 
-/** AgentOut as JSON text. */
+/** Returns an agent as JSON text of `AgentOut`, or undefined when no agent has the slug. */
 export async function renderAgent(db: Queryable, slug: string): Promise<string | undefined> {
   const agent = slug.includes('\0') ? undefined : await findPublicBySlug(db, { slug });
   if (agent === undefined) return undefined;

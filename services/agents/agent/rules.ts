@@ -13,7 +13,10 @@ export interface Problem {
   message: string;
 }
 
-/** Returns every problem of a list. @param allowUnsigned bots need no webhook secret (D64) */
+/**
+ * Returns a check that lists every problem of an `agents` list. @param allowUnsigned accept bots without a webhook
+ * secret (D64)
+ */
 export function createAgentCheck(allowUnsigned: boolean): (items: readonly unknown[]) => Problem[] {
   const checkItem = compileSchemaForAll(AgentItem);
   return (items) => [
@@ -41,7 +44,7 @@ function findProblems(
   return findMessagingProblems(item as Item, index, allowUnsigned);
 }
 
-/** Messaging settings must be strings, and a bot needs a secret that cannot be guessed (D64). */
+/** Reports messaging settings that are not strings, and a bot without a secret that is hard to guess (D64). */
 function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean): Problem[] {
   const messaging = item.config?.['messaging'];
   if (messaging === undefined || messaging === null) return [];
@@ -62,7 +65,7 @@ function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean
   return [{ path: [index, 'config', 'messaging', 'webhook_secret'], message: secretMessage }];
 }
 
-/** As Telegram accepts it and as strong as other secrets. */
+/** Whether Telegram accepts the secret and it is as strong as the other secrets. */
 function isAcceptableSecret(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,256}$/.test(text) && text.length >= minSecretLength && !isPublicSecret(text);
 }

@@ -1,4 +1,4 @@
-/** Agents. JSON is passed as text, so that numbers keep every digit (rules/http#numbers-and-keys). */
+/** Statements on agents. JSON is passed as text, so that numbers retain every digit (rules/http#numbers-and-keys). */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = { id: t.integer, slug: t.text, name: t.text, prompt: t.text };
@@ -11,7 +11,7 @@ export const findBySlug = statement.maybeOne({
   sql: ({ slug }) => sql`select id, slug, name, prompt from agents.agents where slug = ${slug}`,
 });
 
-/** Columns of AgentOut. */
+/** Returns the columns of `AgentOut`. */
 export const findPublicBySlug = statement.maybeOne({
   name: 'agents.render',
   params: { slug: t.text },
@@ -25,7 +25,7 @@ const messagingColumns = {
   webhook_secret: t.text.nullable,
   echo_channel: t.text.nullable,
 };
-/** An agent with its messaging settings; empty settings are null. Token and secret never leave the service. */
+/** An agent with its messaging settings; empty settings are null. The token and the secret never leave the service. */
 export type MessagingAgent = RowOf<typeof messagingColumns>;
 
 const messagingAgents = sql`select id, slug, name, prompt, nullif(config #>> '{messaging,bot_token}', '') as bot_token,
@@ -47,7 +47,7 @@ export const findMessagingById = statement.maybeOne({
 });
 
 const storedColumns = { id: t.integer, slug: t.text, name: t.text, prompt: t.text, infos: t.json, config: t.json };
-/** `infos` and `config` are JSON text. */
+/** An agent with all stored settings. `infos` and `config` are JSON text. */
 export type StoredAgent = RowOf<typeof storedColumns>;
 
 /** Prevents concurrent changes of agents until the end of the transaction. */
@@ -63,7 +63,7 @@ export const listAgents = statement.many({
   sql: ({ slugs }) => sql`select id, slug, name, prompt, infos, config from agents.agents where slug = any(${slugs})`,
 });
 
-/** Ordered by id. */
+/** Returns agents in the order of their ids. */
 export const listAgentsAfter = statement.many({
   name: 'agents.export',
   params: { after: t.integer, limit: t.integer },

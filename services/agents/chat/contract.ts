@@ -23,7 +23,7 @@ export const AgentChatIn = Type.Object(
   { $id: 'AgentChatIn' },
 );
 
-/** AgentChatOut of rules/agents#visitor-chat. */
+/** Reply to a visitor's message (rules/agents#visitor-chat). */
 export const AgentChatOut = Type.Object(
   {
     visitor_id: Type.String({

@@ -16,10 +16,10 @@ import { TurnFailure } from './turn-queue.ts';
 
 type ChatDependencies = Pick<Dependencies, 'admit' | 'db' | 'html' | 'runtime' | 'stopping'>;
 
-/** Time to send the reply before the caller's deadline. */
+/** Time reserved before the caller's deadline for sending the reply. */
 const replyMarginMs = 1_000;
 
-/** For clients that show only the reply (H2). Not a message, so it is not recorded. */
+/** Shown by clients that display only the reply (H2). It is not a message, so it is not recorded. */
 const takeoverNotice = '<i>A person has taken over this conversation and will answer here.</i>';
 
 type Message = RequestOf<typeof agents.rpcs.sendChatMessage>;
@@ -30,7 +30,7 @@ export function createChatHandlers(
 ): Pick<Handlers<typeof agents>, 'sendChatMessage' | 'streamChatMessage'> {
   const { db, runtime, admit } = deps;
 
-  /** A repeated first message belongs to the visitor of the first attempt. */
+  /** Returns the visitor of a turn. A repeated first message belongs to the visitor that the first attempt created. */
   async function findVisitorOf(visitorId: string, turn: RecordedTurn): Promise<string> {
     const sender = turn.repeated ? (await findVisitor(db, { threadId: turn.threadId }))?.visitorId : visitorId;
     if (sender === undefined || sender === null) throw unavailable('The thread was deleted. Nothing was recorded.');
@@ -44,7 +44,7 @@ export function createChatHandlers(
     if (runtime === undefined) throw unavailable('Agent runtime is not configured');
     const thread = await runtime.findThread(agent, request.visitor_id);
     await admit('visitor', visitorKey(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip));
-    await admit('address', `address:${request.ip}`); // for all visitors and agents (D71)
+    await admit('address', `address:${request.ip}`); // This limit covers all visitors and agents (D71).
     const deadlineMs = context.deadlineMs - replyMarginMs;
     const timeout = AbortSignal.timeout(Math.max(0, deadlineMs - Date.now()));
     const { visitor_id: requestedVisitorId = null, idempotency_key: key = null, body } = request;
@@ -63,7 +63,7 @@ export function createChatHandlers(
       })
       .catch(rethrowTurnFailure);
     const visitorId = await findVisitorOf(thread.visitorId, turn);
-    // The message that created the thread counts for its visitor too.
+    // The message that created the thread also counts for its new visitor.
     if (thread.kind === 'new')
       await admit('visitor', visitorKey(agent.id, visitorId, request.ip)).catch(() => undefined);
     return {
@@ -81,7 +81,7 @@ export function createChatHandlers(
     streamChatMessage: async (request, context) => {
       const reply = new PartialReply();
       const turn = answer(request, context, reply);
-      // Failures before the first text are errors of the call, as without streaming (C4).
+      // Failures before the first text are errors of the call, as they are without streaming (C4).
       await Promise.race([turn, reply.waitForText()]);
       return liveStream(writeEvents(reply, turn, (text) => deps.html.renderUnfinished(text)));
     },

@@ -1,4 +1,4 @@
-/** Threads, turns, takeovers and rate limits (D71), for other features. */
+/** Access to threads, turns, takeovers and rate limits (D71) for other features. */
 import { AppError } from '#libs/errors';
 import type { Database, Tx } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
@@ -19,14 +19,17 @@ export { findTakeover, findTakeoverByKey, findTurn, lockThread } from './stateme
 export { TurnFailure } from './turn-queue.ts';
 
 type Rekeyed =
-  /** The thread has the new key; a running turn continues. */
+  /** The thread has the new key. A running turn continues. */
   | 'renamed'
-  /** Both keys had a thread: the old turns precede the new ones, and the memory is rebuilt with the next turn. */
+  /**
+   * Both keys had a thread. The old thread's turns precede the new thread's turns, and the next turn rebuilds the
+   * memory.
+   */
   | 'merged'
   /** No thread has the old key. */
   | 'none';
 
-/** Moves a thread to another key, e.g. when a group becomes a supergroup (D32). Idempotent. */
+/** Moves a thread to another key, e.g. when a group becomes a supergroup (D32). A repeated call has no effect. */
 export async function rekeyThread(tx: Tx, agentId: number, from: string, to: string): Promise<Rekeyed> {
   if (from === to) return 'none';
   const threads = await lockThreads(tx, { agentId, from, to });
@@ -49,10 +52,10 @@ export async function rekeyThread(tx: Tx, agentId: number, from: string, to: str
 const limits = ['visitor', 'address'] as const;
 type ChatLimit = (typeof limits)[number];
 
-/** Messages per minute of one visitor at one address, and of one address; 0 = unlimited. */
+/** Maximum messages per minute: one limit per visitor and address, one per address. 0 = unlimited. */
 type RequestsPerMinute = Readonly<Record<ChatLimit, number>>;
 
-/** Counts a message. @throws AppError rate_limited */
+/** Counts a message against a limit. @throws AppError rate_limited */
 export type Admit = (limit: ChatLimit, key: string) => Promise<void>;
 
 export function createAdmit({
@@ -78,7 +81,10 @@ export function createAdmit({
   };
 }
 
-/** Messages without a known visitor share a key per address, so that omitting the id does not lift the limit. */
+/**
+ * Returns the key of the limit per visitor. Messages without a known visitor share a key per address, so that omitting
+ * the id does not avoid the limit.
+ */
 export function visitorKey(agentId: number, visitorId: string, ip: string): string {
   return `${agentId}:${visitorId}:${ip}`;
 }

@@ -21,8 +21,8 @@ async function read(
   return all;
 }
 
-describe('events of a turn (C1, C2)', () => {
-  it('are snapshots of the latest text, at most every 80 ms, and the turn', async () => {
+describe('event stream of a turn (C1, C2)', () => {
+  it('sends snapshots of the latest text at most every 80 ms, then the completed turn', async () => {
     const words = new PartialReply();
     const turn = Promise.withResolvers<{ agent_html: string }>();
     let text = '';
@@ -42,7 +42,7 @@ describe('events of a turn (C1, C2)', () => {
     }
   });
 
-  it('skip intermediate text for slow consumers', async () => {
+  it('skips intermediate snapshots for a slow consumer', async () => {
     const words = new PartialReply();
     const turn = Promise.withResolvers<string>();
     words.listener('one');
@@ -61,7 +61,7 @@ describe('events of a turn (C1, C2)', () => {
     ]);
   });
 
-  it('are the turn only when there was no text, without characters that cannot be stored', async () => {
+  it('sends only the turn when the reply had no text, and removes characters that cannot be stored from snapshots', async () => {
     const words = new PartialReply();
     expect(await read(writeEvents(words, Promise.resolve('whole'), (markdown) => markdown))).toMatchObject([
       { event: 'done' },
@@ -75,7 +75,7 @@ describe('events of a turn (C1, C2)', () => {
     expect(received[0]?.data).toEqual({ agent_html: 'Welcome' });
   });
 
-  it('end with the error of the turn, and not before the turn when the consumer leaves', async () => {
+  it('fails with the error of the turn, and waits for the turn even if the consumer disconnects', async () => {
     const words = new PartialReply();
     words.listener('one');
     const failing = writeEvents(words, Promise.reject<string>(new Error('no turn')), (markdown) => markdown);

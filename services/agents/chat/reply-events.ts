@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toStorableText } from '#libs/json';
 import type { TextListener } from '#libs/openai';
 
-/** Minimum time between snapshots; longer if rendering takes more than a tenth of it. */
+/** Minimum time between snapshots. The time is longer if rendering takes more than a tenth of it. */
 const minPauseMs = 80;
 const pausePerRenderTime = 10;
 
-/** Latest text of the model. Intermediate states are skipped. */
+/** Latest text of the model. A reader skips intermediate states. */
 export class PartialReply {
   #text = '';
   #readUpTo = '';
@@ -25,7 +25,7 @@ export class PartialReply {
     if (this.#text === this.#readUpTo) await this.#changed.promise;
   }
 
-  /** Drops unread and all later text. */
+  /** Drops the unread text and all later text. */
   discard(): void {
     this.#isDiscarded = true;
     this.#text = this.#readUpTo;
@@ -39,8 +39,8 @@ export class PartialReply {
 }
 
 /**
- * Events of the current state whenever the consumer is ready. A consumer that leaves does not end the turn; the
- * generator waits for it, so that a stopping service does too (C2).
+ * Yields the current state of the reply whenever the consumer is ready. If the consumer disconnects, the turn
+ * continues; the generator waits for it, so that a stopping service waits too (C2).
  */
 export async function* writeEvents<Turn>(
   reply: PartialReply,
@@ -58,7 +58,7 @@ export async function* writeEvents<Turn>(
     while (!(await isSettledBefore(reply.waitForText()))) {
       const startedMs = performance.now();
       const html = render(toStorableText(reply.readText()).trim()); // D75
-      // Thoughts that were recognised later change nothing visible (D84).
+      // Text that is now recognised as thoughts leaves the visible reply unchanged (D84).
       if (html === lastHtml) continue;
       lastHtml = html;
       const pauseMs = Math.max(minPauseMs, pausePerRenderTime * (performance.now() - startedMs));

@@ -1,8 +1,7 @@
 /**
  * Runs one turn from a message to the recorded reply, for visitors and messaging channels (rules/agents#visitor-chat,
- * rules/agents#messaging-webhook; D32 to D33a). Both messages are stored in one transaction after the model has
- * replied, with the rows of the caller. During a takeover the model is not called and only the visitor's message is
- * recorded (H1, H2).
+ * rules/agents#messaging-webhook; D32 to D33a). Once the model has replied, one transaction stores both messages and
+ * the caller's rows. During a takeover the model is not called and only the visitor's message is recorded (H1, H2).
  */
 import type { Logger } from '#libs/logger';
 import { ModelFailure, type TextListener } from '#libs/openai';
@@ -37,15 +36,18 @@ export interface ChatDependencies {
   readonly html: MessagingHtml;
   /** Maximum prompt size in estimated tokens. */
   readonly promptTokens: number;
-  /** What a reply can use from other threads (D70). */
+  /** Which notes from other threads a reply can use (D70). */
   readonly knowledge: KnowledgeMode;
   /** Enqueues the memory job in the transaction that records the turn. */
   readonly enqueueMemory: (tx: Tx, threadId: number) => Promise<void>;
-  /** Without it, a takeover is detected when the turn is recorded. */
+  /**
+   * Watches for takeovers while the model runs. Without this function, a takeover is detected when the turn is
+   * recorded.
+   */
   readonly watchThread?: WatchThread;
 }
 
-/** `new` until its first turn is recorded. */
+/** Thread of a visitor. `opening` is `new` until the first turn is recorded. */
 export interface VisitorThread {
   readonly kind: 'new' | 'known';
   readonly visitorId: string;
@@ -55,42 +57,48 @@ export interface TurnRequest {
   readonly agent: Agent;
   readonly thread: ThreadKey;
   /**
-   * `new`: the key is unguessable and the thread is created with its first turn. `existing`: a deleted thread is not
-   * created again. `any`: found or created, possibly concurrently.
+   * `new`: the key is unguessable, and the first turn creates the thread. `existing`: a deleted thread is not created
+   * again. `any`: the thread is found or created, possibly concurrently.
    */
   readonly opening: 'new' | 'existing' | 'any';
-  /** Markdown as received. */
+  /** Text of the message: Markdown as received. */
   readonly body: string;
-  /** Author in threads with several people, e.g. `telegram:user:<id>`. Erasure finds messages by it. */
+  /**
+   * Author of the message in threads with several people, e.g. `telegram:user:<id>`. Erasure finds messages by this
+   * field.
+   */
   readonly sender?: string | undefined;
-  /** Unique per agent, e.g. `telegram:<update_id>` or `web:<digest>`. A repetition returns the recorded turn. */
+  /** Unique per agent, e.g. `telegram:<update_id>` or `web:<digest>`. A repeated request returns the recorded turn. */
   readonly idempotencyKey?: string | undefined;
-  /** Epoch milliseconds after which the caller no longer waits and nothing is recorded. */
+  /** Time in epoch milliseconds after which the caller no longer waits and nothing is recorded. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Called with the reply while the model writes; not for a repeated turn. */
+  /** Called with the reply while the model writes. Not called for a repeated turn. */
   readonly listener?: TextListener | undefined;
-  /** Called when an operator takes the thread while the model writes. The reply is discarded (H1). */
+  /** Called when an operator takes over the thread while the model writes. The reply is discarded (H1). */
   readonly onTakenOver?: (() => void) | undefined;
   /**
-   * Writes rows of the caller in the transaction that records the turn; an error rolls the turn back. Not called for a
+   * Writes rows of the caller in the transaction that records the turn. An error rolls the turn back. Not called for a
    * repeated turn. Can run more than once, so it must have no other effects.
    */
   readonly inTransaction?: ((tx: Tx, turn: StoredTurn) => Promise<void>) | undefined;
 }
 
 export interface RecordedTurn extends StoredTurn {
-  /** Recorded earlier under the same idempotency key. */
+  /** Whether the turn was recorded earlier under the same idempotency key. */
   readonly repeated: boolean;
 }
 
 export interface ChatRuntime {
-  /** The visitor's thread with this agent. Unknown, malformed and other agents' ids create a new one (D33a). */
+  /**
+   * Returns the visitor's thread with this agent. An id that is unknown, malformed or of another agent creates a new
+   * thread (D33a).
+   */
   findThread(agent: Agent, visitorId: string | null | undefined): Promise<VisitorThread>;
   /**
-   * Waits for the turn, calls the model and records both messages. Turns of a thread run one at a time in the order of
-   * the calls.
+   * Waits until the thread is free, calls the model and records both messages. Turns of a thread run one at a time in
+   * the order of the calls.
    * @throws TurnFailure nothing was recorded
    */
   runTurn(request: TurnRequest): Promise<RecordedTurn>;
@@ -98,7 +106,7 @@ export interface ChatRuntime {
 
 /** Time reserved for recording and for sending the reply. */
 const recordMarginMs = 500;
-/** Attempts to open a thread that is deleted concurrently. */
+/** Maximum attempts to open a thread while other requests delete it. */
 const maxOpenAttempts = 5;
 
 export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
@@ -147,7 +155,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     const stored = await db.transaction(async (tx) => {
       const recordedIn = await open(tx);
       if (threadId !== undefined) await lockThread(tx, { threadId });
-      // The reply of the model is dropped if an operator has taken the thread meanwhile.
+      // The model's reply is dropped if an operator has taken over the thread meanwhile.
       const messages = { ...human, ...((await isThreadTakenOver(tx, threadId)) ? noAgentReply : reply) };
       const recorded = await recordTurn(tx, { threadId: recordedIn, ...messages, turnKey, sender });
       if (recorded === undefined) throw new TurnFailure('lost', 'The thread was deleted.');
@@ -220,7 +228,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
           async (tx) => (await createThread(tx, toRow(request.agent, request.thread))).id,
         );
       } catch (error) {
-        // The same turn was recorded in another thread: the chat has a new key.
+        // The unique key shows that this turn was recorded in another thread: the chat has a new key.
         const recorded = constraintOf(error) === turnKeyConstraint ? await findRepeated(request) : undefined;
         if (recorded === undefined) throw error;
         return recorded;
@@ -229,7 +237,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   };
 }
 
-/** During a takeover. */
+/** The reply during a takeover. */
 const noAgentReply = { agentBody: null, agentHtml: null };
 
 function toRow(agent: Agent, { key, channel, visitorId }: ThreadKey) {
@@ -240,14 +248,14 @@ function turnKeyOf({ agent, idempotencyKey }: TurnRequest): string | undefined {
   return idempotencyKey === undefined ? undefined : `agent:${agent.id}:${idempotencyKey}`;
 }
 
-/** An operator has taken the thread; the running reply is discarded (H1). */
+/** An operator has taken over the thread. The running reply is discarded (H1). */
 class ThreadTakenOver extends Error {
   override readonly name = 'TakenOver';
 }
 
 /**
- * Calls `onChange` on each change of a takeover or operator message, on any replica, until the returned function is
- * called.
+ * Calls `onChange` after each change of a takeover or operator message on any replica. Returns a function that stops
+ * the calls.
  */
 type WatchThread = (threadId: number, onChange: () => void) => () => void;
 
@@ -256,8 +264,8 @@ async function isThreadTakenOver(db: Queryable, threadId: number | undefined): P
 }
 
 /**
- * Runs `work` unless an operator has the thread. Its signal aborts when an operator takes it. A missed change is
- * detected when the turn is recorded.
+ * Runs `work` unless an operator has taken over the thread. The signal passed to `work` aborts when an operator takes
+ * over. A missed change is detected when the turn is recorded.
  * @returns null during a takeover.
  */
 async function runUnlessTakenOver<T>(

@@ -1,10 +1,10 @@
 /**
- * Threads, turns, turn tickets, takeovers and rate limits. A turn is two messages of one transaction, or the visitor's
- * alone during a takeover (H1).
+ * Statements on threads, turns, turn tickets, takeovers and rate limits. A turn is two messages of one transaction, or
+ * only the visitor's message during a takeover (H1).
  */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
-/** Id of the visitor's thread with this agent. */
+/** Returns the id of the visitor's thread with this agent. */
 export const findVisitorThread = statement.maybeOne({
   name: 'threads.find',
   params: { agentId: t.integer, visitorId: t.text },
@@ -13,7 +13,7 @@ export const findVisitorThread = statement.maybeOne({
     sql`select id from agents.threads where agent_id = ${agentId} and visitor_id = ${visitorId} and channel = 'web'`,
 });
 
-/** Undefined when the thread does not exist. */
+/** Returns the visitor of a thread. Returns undefined when the thread does not exist. */
 export const findVisitor = statement.maybeOne({
   name: 'threads.find-visitor',
   params: { threadId: t.bigint },
@@ -21,12 +21,12 @@ export const findVisitor = statement.maybeOne({
   sql: ({ threadId }) => sql`select visitor_id as "visitorId" from agents.threads where id = ${threadId}`,
 });
 
-/** Identity of a thread. */
+/** Columns that identify a thread. */
 export interface ThreadKey {
   /** `web:visitor:<visitor_id>:agent:<agent_id>` or `telegram:chat:<chat_id>:agent:<agent_id>`. */
   readonly key: string;
   readonly channel: 'web' | 'telegram';
-  /** For `web` only. */
+  /** Only set for the channel `web`. */
   readonly visitorId?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export const createThread = statement.one({
       returning id`,
 });
 
-/** Finds or creates the thread. Undefined when it changed concurrently: retry. */
+/** Finds or creates the thread. Returns undefined when the thread changed concurrently; the caller retries. */
 export const ensureThread = statement.maybeOne({
   name: 'threads.ensure',
   params: newThread,
@@ -63,8 +63,8 @@ const storedTurn = {
   createdAt: t.text,
 };
 /**
- * A recorded turn: `turn` starts at 1, `createdAt` is ISO 8601 with `Z`. The agent's fields are null during a takeover
- * (H2).
+ * A recorded turn. `turn` starts at 1 and `createdAt` is ISO 8601 with `Z`. The agent's fields are null during a
+ * takeover (H2).
  */
 export type StoredTurn = RowOf<typeof storedTurn>;
 
@@ -81,7 +81,7 @@ export const findTurn = statement.maybeOne({
     where human.turn_key = ${turnKey} and human.note_type = 'chat_visitor'`,
 });
 
-/** Newest first; missing messages are `""`. */
+/** Returns the latest turns, newest first. A missing message is `""`. */
 export const listLatestTurns = statement.many({
   name: 'threads.list-turns',
   params: { threadId: t.bigint, limit: t.integer },
@@ -98,7 +98,7 @@ export const listLatestTurns = statement.many({
 /** Unique index on `turn_key`. */
 export const turnKeyConstraint = 'messages__turn_key__key';
 
-/** Writes both messages, or only the visitor's. Undefined when the thread does not exist. */
+/** Writes both messages of a turn, or only the visitor's message. Returns undefined when the thread does not exist. */
 export const recordTurn = statement.maybeOne({
   name: 'threads.record-turn',
   params: {
@@ -128,8 +128,9 @@ export const recordTurn = statement.maybeOne({
 });
 
 /**
- * Tickets for the turn of a thread, which runs one turn at a time (D33). They are numbered under the thread's row lock,
- * i.e. in commit order; tickets with an expired lease are skipped. Undefined when the thread does not exist.
+ * Issues a ticket for the turn queue of a thread, which runs one turn at a time (D33). Tickets are numbered under the
+ * thread's row lock, i.e. in commit order; the queue skips tickets with an expired lease. Returns undefined when the
+ * thread does not exist.
  */
 export const issueTicket = statement.maybeOne({
   name: 'tickets.take',
@@ -142,7 +143,10 @@ export const issueTicket = statement.maybeOne({
     select id, last_ticket, clock_timestamp() + make_interval(secs => ${leaseSeconds}) from thread returning ticket`,
 });
 
-/** Renews a ticket; `earlier` tickets precede it. Undefined when its lease has expired. */
+/**
+ * Renews the lease of a ticket and returns how many tickets precede it (`earlier`). Returns undefined when the lease
+ * has expired.
+ */
 export const renewTicket = statement.maybeOne({
   name: 'tickets.renew',
   params: { threadId: t.bigint, ticket: t.bigint, leaseSeconds: t.double },
@@ -157,7 +161,8 @@ export const renewTicket = statement.maybeOne({
 });
 
 /**
- * Ends the turn in the transaction of its effect. Undefined when the lease has expired: the transaction must roll back.
+ * Ends the turn in the transaction that records it. Returns undefined when the lease has expired: the transaction must
+ * roll back.
  */
 export const redeemTicket = statement.maybeOne({
   name: 'tickets.use',
@@ -167,7 +172,9 @@ export const redeemTicket = statement.maybeOne({
     where thread_id = ${threadId} and ticket = ${ticket} and lease_until > clock_timestamp() returning ticket`,
 });
 
-/** Also deletes a thread created for a first turn that failed, unless another ticket waits. */
+/**
+ * Deletes a ticket. Also deletes the thread if it was created for a first turn that failed and no other ticket waits.
+ */
 export const deleteTicket = statement.none({
   name: 'tickets.return',
   params: { threadId: t.bigint, ticket: t.bigint },
@@ -185,7 +192,7 @@ export const sweepTicketsAndHits = statement.none({
     delete from agents.chat_hits where updated_at < statement_timestamp() - interval '5 minutes'`,
 });
 
-/** Undefined while the agent replies; `accountId` null = admin CLI. */
+/** Returns the open takeover, or undefined while the agent replies. `accountId` null = admin CLI. */
 export const findTakeover = statement.maybeOne({
   name: 'takeovers.find',
   params: { threadId: t.bigint },
@@ -196,7 +203,10 @@ export const findTakeover = statement.maybeOne({
     where thread_id = ${threadId} and ended_at is null`,
 });
 
-/** Serialises takeovers and recorded turns of a thread. Undefined when it does not exist. */
+/**
+ * Locks a thread, so that takeovers and recorded turns run one after the other. Returns undefined when the thread does
+ * not exist.
+ */
 export const lockThread = statement.maybeOne({
   name: 'takeovers.lock-thread',
   params: { threadId: t.bigint },
@@ -215,8 +225,8 @@ export const findTakeoverByKey = statement.one({
 });
 
 /**
- * Counts a message under `key` unless `limit` messages were admitted in the last minute; `retryAfter` in seconds. The
- * row lock makes concurrent counts exact.
+ * Counts a message under `key` unless `limit` messages were admitted in the last minute. `retryAfter` is in seconds.
+ * The row lock makes concurrent counts exact.
  */
 export const admitMessage = statement.one({
   name: 'rate-limit.admit',
@@ -251,7 +261,7 @@ export const renameThread = statement.none({
     sql`update agents.threads set thread_key = ${key}, updated_at = clock_timestamp() where id = ${id}`,
 });
 
-/** Negative numbers first, so that turn numbers stay unique. */
+/** Renumbers turns with negative numbers first, so that turn numbers remain unique. */
 export const negateTurns = statement.none({
   name: 'rekey.make-room',
   params: { threadId: t.bigint, turns: t.integer },
@@ -270,7 +280,7 @@ export const moveMessages = statement.none({
   sql: ({ from, to }) => sql`update agents.messages set thread_id = ${to} where thread_id = ${from}`,
 });
 
-/** The takeover of the old thread continues, unless the new thread has one. */
+/** Moves the takeover of the old thread to the new one, unless the new thread has a takeover. */
 export const moveTakeovers = statement.none({
   name: 'rekey.move-takeovers',
   params: { from: t.bigint, to: t.bigint },
@@ -280,7 +290,7 @@ export const moveTakeovers = statement.none({
     where o.thread_id = ${from}`,
 });
 
-/** Adds the turns of the old thread. Its memory is rebuilt. */
+/** Adds the number of the old thread's turns to the new thread and clears its memory, which is rebuilt. */
 export const addTurns = statement.none({
   name: 'rekey.grow',
   params: { id: t.bigint, oldId: t.bigint, turns: t.integer },

@@ -1,7 +1,7 @@
 /**
- * Runs one turn at a time in each thread across replicas (D33). Waiting holds no connection and polls with one small
- * statement, every 150 ms for the next ticket and less often for later ones. The ticket of a crashed replica expires
- * with its lease.
+ * Runs one turn at a time in each thread across replicas (D33). A waiting turn uses no connection: it polls with one
+ * small statement, every 150 ms for the next ticket and less often for later ones. The ticket of a crashed replica
+ * expires with its lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renewLease } from '#libs/concurrency';
@@ -22,7 +22,7 @@ export interface TurnLease {
 
 export interface TurnQueue {
   /**
-   * Waits for the turn of a thread and runs `work`. Undefined when the thread does not exist.
+   * Waits until the thread is free and runs `work`. Returns undefined when the thread does not exist.
    * @throws TurnFailure `out_of_time` when the signal aborts while waiting
    */
   run<T>(threadId: number, signal: AbortSignal, work: (turn: TurnLease) => Promise<T>): Promise<T | undefined>;
@@ -48,8 +48,8 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
   }
 
   /**
-   * Retries in the background while the database is unavailable, so that the next turn does not have to wait for the
-   * lease to expire.
+   * Releases a ticket. Retries in the background while the database is unavailable, so that the next turn does not have
+   * to wait for the lease to expire.
    */
   async function releaseTicket(threadId: number, ticket: number): Promise<void> {
     await deleteTicket(db, { threadId, ticket }).catch(() => void retryRelease(threadId, ticket));
@@ -107,7 +107,7 @@ type TurnFailureKind =
   | 'no_answer'
   /** The daily token budget is used up; the model was not called. */
   | 'over_budget'
-  /** Deadline or signal, while waiting or while the model runs. */
+  /** The deadline passed or the signal aborted, while waiting or while the model runs. */
   | 'out_of_time'
   /** The lease has expired, or the thread was deleted. */
   | 'lost';

@@ -18,7 +18,7 @@ const AgentSchema = defineEntity({
   },
 });
 
-/** By agent, day (UTC) and purpose. */
+/** Model usage by agent, day (UTC) and purpose. */
 const ModelUsageSchema = defineEntity({
   name: 'ModelUsage',
   tableName: 'model_usage',
@@ -37,7 +37,9 @@ const ModelUsageSchema = defineEntity({
   },
 });
 
-/** Latest day (UTC) only. A call adds an estimate before it runs and the difference after it. */
+/**
+ * Tokens used per agent on the latest day (UTC). A call adds an estimate before it runs and the difference afterwards.
+ */
 const TokenBudgetSchema = defineEntity({
   name: 'TokenBudget',
   tableName: 'token_budgets',
@@ -49,7 +51,7 @@ const TokenBudgetSchema = defineEntity({
   },
 });
 
-/** Consecutive complete replies of a model at an address without unopened thoughts. */
+/** Number of consecutive complete replies without unopened thoughts, by model and address. */
 const ThinkingHabitSchema = defineEntity({
   name: 'ThinkingHabit',
   tableName: 'thinking_habits',
@@ -60,7 +62,7 @@ const ThinkingHabitSchema = defineEntity({
   },
 });
 
-/** Times of admitted chat messages in the last minute; `infinity` marks a rejected one. Unlogged. */
+/** Times of admitted chat messages in the last minute. `infinity` marks a rejected message. The table is unlogged. */
 const ChatHitSchema = defineEntity({
   name: 'ChatHit',
   tableName: 'chat_hits',
@@ -72,7 +74,7 @@ const ChatHitSchema = defineEntity({
   },
 });
 
-/** One per visitor and agent, or per chat and agent. */
+/** One thread per visitor and agent, or per chat and agent. */
 const ThreadSchema = defineEntity({
   name: 'Thread',
   tableName: 'threads',
@@ -116,7 +118,7 @@ const MessageSchema = defineEntity({
   },
 });
 
-/** Periods in which an operator answers instead of the agent; at most one is open. */
+/** Periods in which an operator answers a thread instead of the agent. At most one per thread is open. */
 const ThreadTakeoverSchema = defineEntity({
   name: 'ThreadTakeover',
   tableName: 'thread_takeovers',
@@ -124,14 +126,14 @@ const ThreadTakeoverSchema = defineEntity({
   properties: {
     id: columns.bigint().primary().autoincrement(),
     thread: () => p.manyToOne(ThreadSchema).ref(),
-    /** Null = admin CLI. */
+    /** Operator of the takeover; null = admin CLI. */
     accountId: p.integer().nullable(),
     takenAt: columns.now(),
     endedAt: columns.instant().nullable(),
   },
 });
 
-/** The lowest ticket with a valid lease has the turn of the thread. */
+/** Queue of turns per thread. The turn with the lowest ticket whose lease is valid runs. */
 const TurnTicketSchema = defineEntity({
   name: 'TurnTicket',
   tableName: 'turn_tickets',
@@ -144,7 +146,7 @@ const TurnTicketSchema = defineEntity({
 });
 
 /**
- * `version` is incremented by every change, and jobs with an older version write nothing. `upToTurn`: last turn
+ * Every change increments `version`, and jobs with an older version write nothing. `upToTurn` is the last turn
  * included.
  */
 const ThreadMemorySchema = defineEntity({
@@ -160,7 +162,10 @@ const ThreadMemorySchema = defineEntity({
   },
 });
 
-/** `thread` is the source of the fact, also for knowledge of the agent: both are deleted together. */
+/**
+ * Facts and knowledge sentences. `thread` is the source of the sentence, also for knowledge of the agent: deleting the
+ * thread deletes the sentence.
+ */
 const MemoryFactSchema = defineEntity({
   name: 'MemoryFact',
   tableName: 'memory_facts',
@@ -173,7 +178,7 @@ const MemoryFactSchema = defineEntity({
     body: p.text(),
     upToTurn: p.integer(),
     createdAt: columns.now(),
-    /** Knowledge only; null = not approved. */
+    /** Set for knowledge only; null = not approved. */
     approvedAt: columns.instant().nullable(),
   },
 });
@@ -200,12 +205,12 @@ const TelegramChatSchema = defineEntity({
     chatId: columns.bigint(),
     /** Chat id of the supergroup that replaced the group. */
     migratedTo: columns.bigint().nullable(),
-    /** The bot cannot write to the chat. Null again after the next message. */
+    /** Time since which the bot cannot write to the chat. The next message from the chat clears it. */
     blockedAt: columns.instant().nullable(),
     blockedReason: p.text().nullable(),
-    /** The only job that processes updates of the chat; null = nothing is waiting. */
+    /** The one job that processes updates of the chat; null = no update is waiting. */
     jobId: p.uuid().nullable(),
-    /** Incremented by every attempt: earlier attempts cannot write any more. */
+    /** Incremented by every attempt, so that earlier attempts can no longer write. */
     fence: columns.bigint().default(0),
     createdAt: columns.now(),
   },
@@ -222,7 +227,7 @@ const WebhookReceiptSchema = defineEntity({
     deliveries: p.integer().default(1),
     receivedAt: columns.instant(),
     storedAt: columns.now(),
-    /** Position in the webhook stream, i.e. order of acceptance. */
+    /** Position of the update in the webhook stream, i.e. the order in which updates were accepted. */
     streamSequence: columns.bigint(),
     agentSlug: p.text(),
     agent: () => p.manyToOne(AgentSchema).nullable().ref(),
@@ -232,25 +237,25 @@ const WebhookReceiptSchema = defineEntity({
     senderId: columns.bigint().nullable(),
     /** Chat whose queue processes the update; null = no order required. */
     chat: () => p.manyToOne(TelegramChatSchema).nullable().ref().joinColumn('chat'),
-    /** Selected headers; never the secret. */
+    /** Selected headers, without the secret. */
     headers: columns.jsonObject(),
     body: p.blob().nullable(),
     outcome: p.text(),
     message: p.text().nullable(),
-    /** Outcome once every part of the reply is sent. */
+    /** Outcome of the update once every part of the reply is sent. */
     settlesAs: p.text().nullable(),
     replyHtml: p.text().nullable(),
     echo: p.text().nullable(),
     processedAt: columns.instant().nullable(),
-    /** SHA-256 of the received body in hex; null when it was not read. */
+    /** SHA-256 of the received body in hex; null when the body was not read. */
     bodyDigest: p.text().nullable(),
     bodySize: p.integer().nullable(),
-    /** For an update of an unknown agent: `<id>:<HMAC of the received secret under that id>`. */
+    /** Set for an update of an unknown agent: `<id>:<HMAC of the received secret under that id>`. */
     secretDigest: p.text().nullable(),
   },
 });
 
-/** Parts of replies, stored as `sending` before each call to detect crashes. */
+/** Parts of replies. Each part is stored as `sending` before its call, which makes crashes detectable. */
 const TelegramSendSchema = defineEntity({
   name: 'TelegramSend',
   tableName: 'telegram_sends',
@@ -259,9 +264,9 @@ const TelegramSendSchema = defineEntity({
     receipt: () => p.manyToOne(WebhookReceiptSchema).primary().ref(),
     part: p.integer().primary(),
     status: p.text().default('planned'),
-    /** The HTML was rejected: send the visible text. */
+    /** Telegram rejected the HTML: send the visible text instead. */
     plain: p.boolean().default(false),
-    /** Sent without topic and reply reference. */
+    /** Send the part without topic and reply reference. */
     bare: p.boolean().default(false),
     chatId: columns.bigint().nullable(),
     messageId: columns.bigint().nullable(),
@@ -270,7 +275,7 @@ const TelegramSendSchema = defineEntity({
   },
 });
 
-/** Parts of messages that operators write in a chat, sent like replies. */
+/** Parts of messages that operators write in a chat. They are sent like replies. */
 const OperatorSendSchema = defineEntity({
   name: 'OperatorSend',
   tableName: 'operator_sends',
@@ -278,7 +283,7 @@ const OperatorSendSchema = defineEntity({
   properties: {
     message: () => p.manyToOne(MessageSchema).primary().ref(),
     part: p.integer().primary(),
-    /** Chat whose queue sends it. */
+    /** Chat whose queue sends the message. */
     chat: () => p.manyToOne(TelegramChatSchema).ref().joinColumn('chat'),
     status: p.text().default('planned'),
     plain: p.boolean().default(false),

@@ -1,5 +1,6 @@
 /**
- * Takeovers: operators answer threads instead of the agent and hand them back (H1 to H5); visitors read their messages.
+ * Takeovers: operators answer threads instead of the agent and return them to the agent (H1 to H5); visitors read the
+ * operators' messages.
  */
 import { byGateway, byOperators, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
@@ -13,7 +14,7 @@ const holder = Type.Object({
   since: instant('When the thread was taken.'),
 });
 
-/** A thread without messages. The key is omitted, since it grants access as the visitor. */
+/** Fields of a thread, without its messages. The key is omitted, since it grants access as the visitor. */
 export const threadProperties = {
   id: threadId,
   agent: Type.String({ description: 'Slug of the agent.' }),
@@ -50,7 +51,7 @@ const Message = Type.Object({
 });
 export type Message = Static<typeof Message>;
 
-/** Maximum duration of a long poll; shorter than the gateway's grace period for running requests. */
+/** Maximum duration of a long poll in seconds; shorter than the gateway's grace period for running requests. */
 export const maxChatWaitSeconds = 8;
 
 /** Messages of operators for a visitor. */

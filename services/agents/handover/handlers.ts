@@ -1,6 +1,6 @@
 /**
- * Takeovers (H1 to H5): operators take threads one at a time, write in them and hand them back; visitors poll their
- * messages.
+ * Takeovers (H1 to H5): operators take over threads, write in them and return them to the agent; visitors poll the
+ * operators' messages.
  */
 import { createHash } from 'node:crypto';
 import { type AuditContext, recordAudit } from '#libs/audit';
@@ -45,7 +45,7 @@ type Operations = Pick<
 
 type HandoverDependencies = Pick<Dependencies, 'admit' | 'config' | 'db' | 'html' | 'jobs' | 'threadChanges'>;
 
-/** Required parts of the call context. */
+/** Fields of the call context that these handlers need. */
 type Context = AuditContext & Pick<CallContext, 'requestId' | 'traceparent'> & { readonly actor?: Actor | undefined };
 
 type UpdatesRequest = RequestOf<typeof agents.rpcs.readChatUpdates>;
@@ -70,7 +70,7 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
   };
   const read: Operations['adminReadThread'] = async ({ thread_id: threadId, before, limit }) => {
     const thread = toThread(await getThread(db, threadId));
-    // A turn is not split across pages.
+    // The page has at least the size of one turn, since a turn is not split across pages.
     const pageSize = Math.max(limit, maxMessagesPerTurn);
     const rows = await listMessages(db, { threadId, before, limit: pageSize + 1 });
     const hasMore = rows.length > pageSize;
@@ -112,7 +112,7 @@ async function readUpdates(
   request: UpdatesRequest,
 ): Promise<Static<typeof ChatUpdates>> {
   const { agent_slug: agentSlug, visitor_id: visitorId, after, wait = 0, waits_for: knownState, ip } = request;
-  // PostgreSQL rejects U+0000; no slug or id contains it.
+  // PostgreSQL rejects U+0000. No stored id contains it, so such an id matches no visitor.
   const ofVisitor = { visitorId: visitorId.includes('\0') ? '' : visitorId, after, limit: updatesPerPage };
   const query = async () => (agentSlug.includes('\0') ? [] : await listUpdates(db, { agentSlug, ...ofVisitor }));
   const [thread] = await query();
@@ -136,7 +136,7 @@ async function readUpdates(
   return await threadChanges.waitFor(threadId ?? 0, waitMs, async () => toReply(await query()), hasChanges);
 }
 
-/** Null = admin CLI. */
+/** Returns the operator's account; null = admin CLI. */
 const accountOf = ({ actor }: Context): number | null => (actor?.kind === 'user' ? actor.accountId : null);
 
 async function getThread(db: Queryable, threadId: number): Promise<ThreadRow> {
@@ -145,7 +145,7 @@ async function getThread(db: Queryable, threadId: number): Promise<ThreadRow> {
   return thread;
 }
 
-/** Locks the thread's row until the end of the transaction against takeovers, messages and recorded turns. */
+/** Locks the thread's row until the end of the transaction, so that takeovers, messages and recorded turns wait. */
 async function lockAndGetThread(tx: Tx, threadId: number): Promise<ThreadRow> {
   await lockThread(tx, { threadId });
   return await getThread(tx, threadId);
@@ -180,7 +180,7 @@ interface NewOperatorMessage {
   readonly idempotency_key?: string | null | undefined;
 }
 
-/** Records the message and enqueues it for Telegram in one transaction. */
+/** Records an operator's message and, in a Telegram thread, enqueues it in the same transaction. */
 async function writeInThread(
   deps: HandoverDependencies,
   { thread_id: threadId, body: rawBody, idempotency_key: idempotencyKey = null }: NewOperatorMessage,
@@ -231,7 +231,10 @@ async function getMessage(db: Queryable, threadId: number, turn: number): Promis
   return toMessage(row);
 }
 
-/** Covers thread, account and text, so that another message or account is not a repetition. */
+/**
+ * Returns the turn key of an operator's message. It covers thread, account and text, so that a key reused for another
+ * message is not a repetition.
+ */
 function turnKeyOf(threadId: number, accountId: number | null, idempotencyKey: string, body: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([threadId, accountId, idempotencyKey, body]))

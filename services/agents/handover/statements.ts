@@ -1,4 +1,4 @@
-/** Threads, takeovers and messages of operators (H1 to H5). */
+/** Statements on threads, takeovers and messages of operators (H1 to H5). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
 const threadColumns = {
@@ -28,7 +28,7 @@ const threads = (
   from ${from} t join agents.agents a on a.id = t.agent_id
   left join agents.thread_takeovers o on o.thread_id = t.id and o.ended_at is null`;
 
-/** Most recently active first; null filters match all. Threads without a recorded turn are omitted. */
+/** Returns the threads with a recorded turn, most recently active first. A null filter matches all. */
 export const listThreads = statement.many({
   name: 'handover.list',
   planned: 'each-call',
@@ -81,7 +81,7 @@ const messages = sql`select m.turn, m.note_type as "noteType", m.body, m.html, a
       from agents.operator_sends s where s.message_id = m.id) end as delivery
   from agents.messages m`;
 
-/** Newest turn first, within it the visitor's message last. */
+/** Returns the messages of a thread, newest turn first; within a turn the visitor's message is last. */
 export const listMessages = statement.many({
   name: 'handover.messages',
   params: { threadId: t.bigint, before: t.integer.nullable, limit: t.integer },
@@ -90,7 +90,7 @@ export const listMessages = statement.many({
     where m.thread_id = ${threadId} and (${before} is null or m.turn < ${before}) order by m.turn desc, m.note_type limit ${limit}`,
 });
 
-/** A unique index allows one open takeover per thread. */
+/** Inserts a takeover. A unique index allows one open takeover per thread. */
 export const insertTakeover = statement.none({
   name: 'handover.take',
   params: { threadId: t.bigint, accountId: t.integer.nullable },
@@ -98,7 +98,7 @@ export const insertTakeover = statement.none({
     sql`insert into agents.thread_takeovers (thread_id, account_id) values (${threadId}, ${accountId})`,
 });
 
-/** Undefined when there is no takeover. */
+/** Ends the open takeover. Returns undefined when the thread has none. */
 export const endTakeover = statement.maybeOne({
   name: 'handover.end',
   params: { threadId: t.bigint },
@@ -137,8 +137,8 @@ export const findOperatorMessageByKey = statement.maybeOne({
 });
 
 /**
- * Messages of operators after a turn. One row without a message if there are none or the visitor is unknown; no row if
- * the agent does not exist.
+ * Returns the operators' messages after a turn. Returns one row without a message if no such message exists or the
+ * visitor is unknown, and no row if the agent does not exist.
  */
 export const listUpdates = statement.many({
   name: 'handover.updates',

@@ -1,4 +1,4 @@
-/** Usage of the language model. */
+/** Operation that returns the usage of the language model. */
 import { byOperators, rpc, Type } from '#libs/contract';
 import { slug } from '../agent/contract.ts';
 

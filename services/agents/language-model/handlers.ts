@@ -1,4 +1,4 @@
-/** Usage of the language model, for the admin CLI. */
+/** Returns the usage of the language model to the admin CLI. */
 import { type Handlers, rawJson } from '#libs/nats';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

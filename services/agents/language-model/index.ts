@@ -36,11 +36,11 @@ import {
 import type { AgentsConfig } from '../config.ts';
 import { estimateMessage, estimateTokens } from '../model-text.ts';
 
-/** Estimated size of a reply before it is known. */
+/** Assumed size of a reply before the actual size is known. */
 const assumedReplyTokens = 1_000;
 
 export interface ModelRequest {
-  /** Null: no agent, so neither budget nor daily usage apply. */
+  /** Null when the call is not for an agent; then neither budget nor daily usage apply. */
   readonly agentId: number | null;
   readonly purpose: UsagePurpose | 'publishing';
   readonly messages: readonly PromptMessage[];
@@ -50,11 +50,11 @@ export interface ModelRequest {
 }
 
 export interface MeasuredModel {
-  /** @throws ModelFailure; BudgetExceeded before the model is called */
+  /** Calls the model. @throws ModelFailure; BudgetExceeded before the model is called */
   complete(request: ModelRequest): Promise<Completion>;
 }
 
-/** `models` contains the model of each purpose. */
+/** Creates the measured model. `models` contains one model per purpose. */
 export function createMeasuredModel(deps: {
   db: Database;
   logger: Logger;
@@ -69,7 +69,7 @@ export function createMeasuredModel(deps: {
     'direction',
   ]);
 
-  /** Failing to store usage does not fail the call. */
+  /** Records the usage of a call. If storing fails, the call still succeeds. */
   async function recordUsage(
     request: ModelRequest,
     result: CallResult,
@@ -129,7 +129,7 @@ export function createMeasuredModel(deps: {
   };
 }
 
-/** The servers use OpenAI's protocol; their vendor is unknown. */
+/** Starts the span of a call. The provider is `openai` for the protocol; the vendor of the server is unknown. */
 function startSpan(purpose: ModelRequest['purpose'], { name, baseUrl }: Model): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
@@ -157,10 +157,10 @@ interface CallResult {
   readonly written?: string;
 }
 
-/** Failures without generated tokens. */
+/** Outcomes of calls that generated no tokens. */
 const unbilled = new Set<CallResult['outcome']>(['connection', 'status']);
 
-/** Tokens of a call, reported or estimated. */
+/** Returns the tokens of a call: as the server reported them, otherwise estimated. */
 function costOf({ messages }: ModelRequest, { outcome, usage, written }: CallResult): number {
   const { promptTokens, completionTokens } = usage;
   if (unbilled.has(outcome)) return (promptTokens ?? 0) + (completionTokens ?? 0);
@@ -176,8 +176,8 @@ function estimatePrompt(messages: readonly PromptMessage[]): number {
 
 /**
  * Daily token budget of an agent (D71). A call reserves an estimate and corrects it afterwards, so that concurrent
- * calls see each other: the budget is exceeded at most by one estimate and by what running calls cost beyond theirs.
- * The estimate of a crashed process remains counted.
+ * calls see each other's reservation. The budget can be exceeded by one estimate plus the tokens that running calls use
+ * beyond their estimates. The estimate of a crashed process remains counted.
  */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
@@ -191,11 +191,14 @@ export class BudgetExceeded extends Error {
 }
 
 export interface TokenBudget {
-  /** Returns a function to call with the actual number of tokens. @throws BudgetExceeded */
+  /**
+   * Reserves the estimated tokens. Returns a function that the caller calls with the actual number of tokens. @throws
+   * BudgetExceeded
+   */
   reserve(agentId: number, estimatedTokens: number): Promise<(tokens: number) => Promise<void>>;
 }
 
-/** @param dailyTokens per agent; 0 = unlimited. */
+/** Creates the token budget. @param dailyTokens per agent; 0 = unlimited. */
 export function createTokenBudget({
   db,
   metrics,
@@ -231,14 +234,14 @@ export function createTokenBudget({
 }
 
 /**
- * Stores a model's thinking habit for all replicas, by model and address (D84). Without the database a model counts as
- * new.
+ * Stores a model's thinking habit for all replicas, by model and address (D84). While the database is unavailable, a
+ * model counts as new.
  */
 export function createStoredHabit(
   { db, logger }: { db: Database; logger: Logger },
   { baseUrl, model: name }: { readonly baseUrl: string; readonly model: string },
 ): ThinkingHabit {
-  // hashed, since an address can contain a password
+  // The key is hashed, since an address can contain a password.
   const model = createHash('sha256')
     .update(JSON.stringify([baseUrl, name]))
     .digest('base64url');
@@ -256,7 +259,7 @@ export function createStoredHabit(
   };
 }
 
-/** Undefined when no language model is configured. */
+/** Returns undefined when no language model is configured. */
 export function createConfiguredModel(
   config: AgentsConfig,
   deps: { db: Database; logger: Logger; metrics: Metrics },

@@ -1,4 +1,4 @@
-/** Usage of the language model, daily token budgets and thinking habits. */
+/** Statements on usage of the language model, daily token budgets and thinking habits. */
 import { sql, statement, t } from '#libs/sql';
 
 export type UsagePurpose = 'chat' | 'memory';
@@ -9,7 +9,7 @@ export const addUsage = statement.none({
     agentId: t.integer,
     purpose: t.text.as<UsagePurpose>(),
     failed: t.boolean,
-    /** The model reported no tokens. */
+    /** The model server reported no tokens. */
     isUnreported: t.boolean,
     promptTokens: t.bigint,
     completionTokens: t.bigint,
@@ -36,7 +36,7 @@ export const addUsage = statement.none({
       duration_ms = u.duration_ms + excluded.duration_ms`,
 });
 
-/** Newest day first, as JSON text. */
+/** Returns the daily usage, newest day first, as JSON text. */
 export const renderUsage = statement.one({
   name: 'usage.list',
   params: { slug: t.text.nullable, since: t.date.nullable, limit: t.integer },
@@ -51,8 +51,8 @@ export const renderUsage = statement.one({
 });
 
 /**
- * Reserves `tokens` unless the agent has used `limit`; `day` is the day they count for, null = rejected. While a call
- * waits for the row, another call may start a new day (D71).
+ * Reserves `tokens` unless the agent has used `limit`. Returns the `day` for which the tokens count, or null when
+ * rejected: another call may start a new day while this one waits for the row (D71).
  */
 export const reserveTokens = statement.one({
   name: 'token-budget.take',
@@ -74,7 +74,7 @@ export const reserveTokens = statement.one({
     from clock`,
 });
 
-/** Adds `difference` unless a new day has started. */
+/** Adds `difference` to the tokens of `day`, unless a new day has started. */
 export const correctTokens = statement.none({
   name: 'token-budget.correct',
   params: { agentId: t.integer, day: t.date, difference: t.bigint },
@@ -82,7 +82,7 @@ export const correctTokens = statement.none({
     sql`update agents.token_budgets set tokens = greatest(0, tokens + ${difference}) where agent_id = ${agentId} and day = ${day}`,
 });
 
-/** Highest usage of an agent today. */
+/** Returns today's highest usage of an agent. */
 export const findMaxTokens = statement.one({
   name: 'token-budget.most',
   row: { tokens: t.bigint },
@@ -97,7 +97,10 @@ export const findPlainReplies = statement.maybeOne({
   sql: ({ model }) => sql`select plain_answers as "plainAnswers" from agents.thinking_habits where model = ${model}`,
 });
 
-/** Counts a reply, starting at `initial` for a new model, up to `max`. Takes no lock without a change (D84). */
+/**
+ * Counts a reply. The count starts at `initial` for a new model and ends at `max`. Acquires a lock only if the count
+ * changes (D84).
+ */
 export const countPlainReply = statement.none({
   name: 'thinking-habits.count',
   params: { model: t.text, isUnopened: t.boolean, initial: t.integer, max: t.integer },

@@ -3,7 +3,7 @@ import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 import { notAnOperator } from '../operators.ts';
 
-/** Unusable replies use up attempts; an unavailable server does not (workers.ts). */
+/** An unusable reply uses up an attempt; an unavailable server does not (workers.ts). */
 const memoryPolicy = {
   maxAttempts: 5,
   firstDelayMs: 5_000,
@@ -33,12 +33,12 @@ const sentenceNotFound = {
   when: 'The agent has no sentence with that id. Nothing was changed.',
 } as const;
 
-/** `AGENT_KNOWLEDGE`. */
+/** Values of `AGENT_KNOWLEDGE`. */
 const mode = Type.Enum(['off', 'reviewed', 'automatic'], {
   description: '`AGENT_KNOWLEDGE`: whether no, approved, or all sentences can reach other visitors.',
 });
 
-/** The source thread is identified by its id, since its key would grant access to it (D33a). */
+/** A knowledge sentence. The source thread is identified by its id, since its key would grant access to it (D33a). */
 export const sentence = Type.Object({
   id: Type.Integer(),
   body: Type.String({ description: 'Text that the agent would use.' }),

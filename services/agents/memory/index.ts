@@ -1,4 +1,4 @@
-/** Memory of threads and agents, as other features read it and request its renewal. */
+/** Memory of threads and agents: other features read it here and request its renewal. */
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
@@ -15,10 +15,13 @@ interface EnqueueDependencies {
   readonly jobs: Pick<Jobs, 'enqueue'>;
 }
 
-/** An agent's summary depends on many threads, so it is renewed less often. */
+/** The summary of an agent depends on many threads, so it is renewed less often than the memory of a thread. */
 const agentDelayFactor = 6;
 
-/** Memory for a reply: of the thread and, as far as `mode` allows, of other threads of the agent (D70). */
+/**
+ * Returns the memory for a reply: the memory of the thread and, as far as `mode` allows, knowledge from other threads
+ * of the agent (D70).
+ */
 export async function readMemory(
   db: Queryable,
   of: { agentId: number; threadId: number | undefined; mode: KnowledgeMode },
@@ -31,7 +34,10 @@ export function readList(json: string): string[] {
   return JSON.parse(json) as string[];
 }
 
-/** Renews the memory of a thread after the transaction. One queued job covers all turns recorded before it runs. */
+/**
+ * Enqueues a job that renews the memory of a thread after the transaction. One queued job covers all turns recorded
+ * before it runs.
+ */
 export async function enqueueThreadMemory(
   tx: Tx,
   { config, jobs }: EnqueueDependencies,
@@ -42,8 +48,8 @@ export async function enqueueThreadMemory(
 }
 
 /**
- * Renews the summary of an agent after the transaction, if sentences are shared automatically; otherwise there is none
- * (D70).
+ * Enqueues a job that renews the summary of an agent after the transaction. Without automatic sharing, agents have no
+ * summary and no job is enqueued (D70).
  */
 export async function enqueueAgentMemory(
   tx: Tx,

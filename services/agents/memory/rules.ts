@@ -1,50 +1,50 @@
 /**
  * Prompts of the memory jobs, validation of replies, and the filter for shared sentences. Facts concern the person of
- * one thread and stay there. Knowledge is shared between threads, so it must not concern a person or steer the agent:
- * the prompt says so, and {@link filterPersonal} drops what still looks like it.
+ * one thread and are used in that thread only. Knowledge is shared between threads, so it must not concern a person or
+ * steer the agent: the prompt requires this, and {@link filterPersonal} drops sentences that still seem to.
  */
 import { type Static, Type } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import type { PromptMessage } from '#libs/openai';
 import { parseJsonReply, UnusableReply, dropThoughtsOf, estimateTokens } from '../model-text.ts';
 
-/** Memory for a reply. */
+/** Memory that a reply can use. */
 export interface ReplyMemory {
-  /** What the person of this thread said about themselves. */
+  /** Statements of this thread's person about themselves. */
   readonly facts: readonly string[];
   /** Summary of the thread. */
   readonly summary: string;
-  /** Sentences from other threads, as far as `AGENT_KNOWLEDGE` allows (D70). */
+  /** Sentences from other threads that `AGENT_KNOWLEDGE` allows (D70). */
   readonly knowledge: readonly string[];
 }
 
 export interface ThreadMemory {
   readonly summary: string;
-  /** Complete list of what the person said about themselves; replaces the previous one. */
+  /** Complete list of the person's statements about themselves. It replaces the previous list. */
   readonly facts: readonly string[];
-  /** New sentences about the subject. */
+  /** New sentences about the agent's subject. */
   readonly knowledge: readonly string[];
 }
 
 export interface MemoryTurn {
   readonly turn: number;
-  /** `""` = none, as for the others. */
+  /** A missing message is `""`, also in the other fields. */
   readonly humanBody: string;
   readonly agentBody: string;
-  /** Written by an operator during a takeover (H4). */
+  /** Message that an operator wrote during a takeover (H4). */
   readonly operatorBody?: string;
 }
 
-/** Hard limits; the prompts ask for less. */
+/** Hard limits. The prompts request shorter texts. */
 const maxSummaryLength = 2_000;
 const maxFactLength = 300;
 const maxFacts = 30;
 const maxKnowledge = 10;
-/** Longer messages are truncated. */
+/** Maximum characters of a message in the prompt. Longer messages are truncated. */
 const maxBodyLength = 4_000;
-/** Sentences kept per thread. */
+/** Maximum number of sentences stored per thread. */
 export const maxKnowledgePerThread = 20;
-/** Sentences kept per agent. */
+/** Maximum number of sentences stored per agent. */
 export const maxKnowledgePerAgent = 200;
 export const maxTurnsPerJob = 40;
 
@@ -81,7 +81,7 @@ const threadReply = Type.Object({
 });
 const agentReply = Type.Object({ summary });
 
-/** @param withKnowledge also ask for sentences that can be shared (D70). */
+/** Builds the prompt of a thread's memory job. @param withKnowledge also request sentences that can be shared (D70). */
 export function buildThreadMemoryPrompt(
   before: { summary: string; facts: readonly string[] },
   turns: readonly MemoryTurn[],
@@ -104,7 +104,9 @@ export function buildThreadMemoryPrompt(
   ];
 }
 
-/** @param notes newest first; limited by the budget in estimated tokens. */
+/**
+ * Builds the prompt of an agent's summary job. @param notes newest first; limited by the budget in estimated tokens.
+ */
 export function buildAgentMemoryPrompt(notes: readonly string[], budget: number): PromptMessage[] {
   const included: string[] = [];
   let remaining = budget;
@@ -119,12 +121,12 @@ export function buildAgentMemoryPrompt(notes: readonly string[], budget: number)
   ];
 }
 
-/** Turns with messages of an operator are never shared (H4). */
+/** Whether sentences from these turns can be shared. Turns with messages of an operator are never shared (H4). */
 export function canShareKnowledge(turns: readonly MemoryTurn[]): boolean {
   return turns.every(({ agentBody, operatorBody = '' }) => agentBody !== '' && operatorBody === '');
 }
 
-/** Oldest turns that fit the budget in estimated tokens; at least one. */
+/** Returns the oldest turns that fit the budget in estimated tokens; at least one. */
 export function selectTurns(turns: readonly MemoryTurn[], budget: number): MemoryTurn[] {
   const selected: MemoryTurn[] = [];
   let remaining = budget;
@@ -137,7 +139,7 @@ export function selectTurns(turns: readonly MemoryTurn[], budget: number): Memor
   return selected;
 }
 
-/** @throws UnusableReply */
+/** Parses the reply of a thread's memory job. @throws UnusableReply */
 export function readThreadReply(text: string): ThreadMemory {
   const reply = readReply(text, checkThreadReply) as Static<typeof threadReply>;
   return {
@@ -147,7 +149,7 @@ export function readThreadReply(text: string): ThreadMemory {
   };
 }
 
-/** @throws UnusableReply */
+/** Parses the reply of an agent's summary job. @throws UnusableReply */
 export function readAgentReply(text: string): string {
   return normalizeSpace((readReply(text, checkAgentReply) as Static<typeof agentReply>).summary);
 }
@@ -168,17 +170,17 @@ function readReply(text: string, check: SchemaCheck): unknown {
   return value;
 }
 
-/** Email addresses, links and host names. */
+/** Matches email addresses, links and host names. */
 const contactPattern = /@|:\/\/|\bwww\.|[\p{L}\d-]\.\p{L}{2,}/iu;
 const digitsPattern = /(?:\d[\s().\-/]*){6,}/;
 const steeringPattern =
   /\b(?:you must|you should|always (?:answer|reply|say|tell)|never (?:answer|reply|say|tell)|ignore|instructions?|system prompt)\b/i;
 const introductionPattern =
   /(?:my name is|i am|i['’]m|call me|this is|ich bin|ich heiße|mein name ist|je m['’]appelle|je suis|me llamo|soy)\s+(\p{Lu}[\p{L}'’-]*)(?:\s+(\p{Lu}[\p{L}'’-]*))?/giu;
-/** Phrases followed by a name, also in lower case. */
+/** Matches phrases that are followed by a name, also in lower case. */
 const namePattern =
   /(?:my name(?: is|['’]s)|ich hei(?:ß|ss)e|mein name ist|je m['’]appelle|me llamo|mi nombre es)\s+(\p{L}[\p{L}'’-]*)/giu;
-/** Capitalised at the start of a fact without being a name. */
+/** Words that are capitalised at the start of a fact although they are not names. */
 const commonWords = new Set(
   'the a an and or in on at of to for is are was has have wants likes plans needs asks asked lives works visitor visitors user person people they she he his her their it der die das ein eine'.split(
     ' ',
@@ -186,8 +188,8 @@ const commonWords = new Set(
 );
 
 /**
- * Drops sentences with contact data, instructions to the agent, or names and other capitalised words known from the
- * person, unless the agent's own prompt contains them. Prefers to drop too much.
+ * Drops sentences that contain contact data, instructions to the agent, or names and other capitalised words from the
+ * person's messages, unless the agent's own prompt contains these words. When in doubt, a sentence is dropped.
  */
 export function filterPersonal(
   knowledge: readonly string[],
@@ -218,12 +220,12 @@ function wordsOf(text: string): string[] {
   return (text.match(/\p{L}[\p{L}'’-]*/gu) ?? []).map(baseOf);
 }
 
-/** Lower case, without a possessive ending. */
+/** Returns a word in lower case, without a possessive ending. */
 function baseOf(word: string): string {
   return word.toLowerCase().replace(/['’]s?$/u, '');
 }
 
-/** Operators approve what they see, so invisible characters are removed (D70). */
+/** Removes invisible characters, so that operators approve exactly the text they see (D70). */
 function dropInvisible(text: string): string {
   return text.replaceAll(/[^\P{C}\s]|\p{Default_Ignorable_Code_Point}/gu, '');
 }

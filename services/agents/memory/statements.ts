@@ -1,11 +1,11 @@
 /**
- * Memory of threads and agents. Derived data belongs to its thread and is deleted with it; versions prevent jobs from
- * overwriting newer data.
+ * Statements on the memory of threads and agents. Derived data belongs to its thread and is deleted with it; versions
+ * prevent jobs from overwriting newer data.
  */
 import { sql, statement, t } from '#libs/sql';
 import type { KnowledgeMode } from '../config.ts';
 
-/** `facts` and `knowledge` are JSON arrays. */
+/** Returns the memory for a reply. `facts` and `knowledge` are JSON arrays. */
 export const findMemoryForReply = statement.one({
   name: 'memory.recall',
   params: { agentId: t.integer, threadId: t.bigint.nullable, mode: t.text.as<KnowledgeMode>() },
@@ -21,7 +21,10 @@ export const findMemoryForReply = statement.one({
     end, '[]')::text as knowledge`,
 });
 
-/** Undefined when the thread does not exist; version 0 = no memory yet; `facts` is a JSON array. */
+/**
+ * Returns the memory of a thread, or undefined when the thread does not exist. Version 0 = no memory yet; `facts` is a
+ * JSON array.
+ */
 export const findThreadMemory = statement.maybeOne({
   name: 'memory.read-thread',
   params: { threadId: t.bigint },
@@ -42,7 +45,7 @@ export const findThreadMemory = statement.maybeOne({
     where t.id = ${threadId}`,
 });
 
-/** Turns after the last remembered one, oldest first. */
+/** Returns the turns after the last remembered one, oldest first. */
 export const listTurnsToRemember = statement.many({
   name: 'memory.read-turns',
   params: { threadId: t.bigint, afterTurn: t.integer, limit: t.integer },
@@ -57,7 +60,7 @@ export const listTurnsToRemember = statement.many({
     from agents.messages where thread_id = ${threadId} and turn > ${afterTurn} group by turn order by turn limit ${limit}`,
 });
 
-/** Locks the thread's row first, like erasure. */
+/** Locks the thread's row. Like erasure, memory jobs lock it before all other rows. */
 export const lockThread = statement.maybeOne({
   name: 'memory.lock-thread',
   params: { threadId: t.bigint },
@@ -67,7 +70,7 @@ export const lockThread = statement.maybeOne({
       from agents.threads t where t.id = ${threadId} for update`,
 });
 
-/** Returns a row per new fact and sentence. */
+/** Replaces the memory of a thread. Returns a row per new fact and sentence. */
 export const replaceThreadMemory = statement.many({
   name: 'memory.save-thread',
   params: { threadId: t.bigint, summary: t.text, upToTurn: t.integer, facts: t.text.array, knowledge: t.text.array },
@@ -94,7 +97,7 @@ export const replaceThreadMemory = statement.many({
     returning kind`,
 });
 
-/** Drops the oldest sentences over the limits, except approved ones. */
+/** Deletes the oldest sentences over the limits, except approved ones. */
 export const trimKnowledge = statement.none({
   name: 'memory.trim',
   params: { agentId: t.integer, threadId: t.bigint, perThread: t.integer, perAgent: t.integer },
@@ -107,7 +110,7 @@ export const trimKnowledge = statement.none({
     )`,
 });
 
-/** Invalidates running jobs, since the notes have changed. */
+/** Increments the version because the notes have changed; running jobs then write nothing. */
 export const raiseAgentMemoryVersion = statement.none({
   name: 'memory.bump-agent',
   params: { agentId: t.integer },
@@ -115,7 +118,9 @@ export const raiseAgentMemoryVersion = statement.none({
     on conflict (agent_id) do update set version = m.version + 1, updated_at = clock_timestamp()`,
 });
 
-/** Undefined when the agent does not exist; `notes` is a JSON array, newest first. */
+/**
+ * Returns the memory of an agent, or undefined when the agent does not exist. `notes` is a JSON array, newest first.
+ */
 export const findAgentMemory = statement.maybeOne({
   name: 'memory.read-agent',
   params: { agentId: t.integer },
@@ -132,7 +137,10 @@ export const findAgentMemory = statement.maybeOne({
     from agents.agents a where a.id = ${agentId}`,
 });
 
-/** Undefined when the notes have changed since `version`; another job will summarise them. */
+/**
+ * Saves the summary of an agent. Returns undefined when the notes have changed since `version`; another job will
+ * summarise them.
+ */
 export const saveAgentSummary = statement.maybeOne({
   name: 'memory.save-agent',
   params: { agentId: t.integer, version: t.integer, summary: t.text },
@@ -142,7 +150,9 @@ export const saveAgentSummary = statement.maybeOne({
     where agent_id = ${agentId} and version = ${version} returning version`,
 });
 
-/** Clears summaries derived from deleted sentences. A job rebuilds them where sentences are shared automatically. */
+/**
+ * Clears summaries derived from deleted sentences. A job rebuilds them for agents that share sentences automatically.
+ */
 export const dropSummaries = statement.none({
   name: 'memory.drop-summaries',
   params: { agentIds: t.integer.array },
@@ -150,7 +160,7 @@ export const dropSummaries = statement.none({
     on conflict (agent_id) do update set summary = '', version = m.version + 1, updated_at = clock_timestamp()`,
 });
 
-/** Oldest first; null filters match all. */
+/** Returns knowledge sentences, oldest first. A null filter matches all. */
 export const listKnowledge = statement.many({
   name: 'knowledge.list',
   planned: 'each-call',
@@ -163,7 +173,7 @@ export const listKnowledge = statement.many({
     thread_key: t.text,
     /** Null in messaging chats. */
     visitor_id: t.text.nullable,
-    /** Last turn read for it. */
+    /** Last turn that was read for the sentence. */
     up_to_turn: t.integer,
     created_at: t.text,
     /** Null = not approved. */
@@ -178,7 +188,7 @@ export const listKnowledge = statement.many({
     order by f.id limit ${limit}`,
 });
 
-/** Returns the sentences found. */
+/** Approves sentences. Returns the sentences found. */
 export const approveKnowledge = statement.many({
   name: 'knowledge.approve',
   params: { agentId: t.integer, ids: t.bigint.array },
@@ -198,7 +208,7 @@ export const countApproved = statement.one({
     where agent_id = ${agentId} and kind = 'knowledge' and approved_at is not null`,
 });
 
-/** Null = all of the agent. Returns the deleted sentences. */
+/** Deletes rejected sentences; null = all sentences of the agent. Returns the deleted sentences. */
 export const rejectKnowledge = statement.many({
   name: 'knowledge.reject',
   params: { agentId: t.integer, ids: t.bigint.array.nullable },

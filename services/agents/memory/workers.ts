@@ -1,6 +1,6 @@
 /**
- * Jobs that maintain the memory of threads and agents (rules/agents#memory) after a reply. They call the model outside
- * a transaction and write only if the version is unchanged, so that repetitions have no effect and erased data does not
+ * Jobs that renew the memory of threads and agents after a reply (rules/agents#memory). They call the model outside a
+ * transaction and write only if the version is unchanged, so that repetitions have no effect and erased data does not
  * return. Errors, logs, payloads and results contain no messages.
  */
 import type { PayloadOf } from '#libs/contract';
@@ -95,7 +95,7 @@ export function createAgentMemoryJob(deps: MemoryDependencies): JobHandler<Paylo
 /** Statuses with which a server rejects the same request every time. */
 const permanentStatuses = new Set<number | undefined>([400, 413, 422]);
 
-/** Waits for an unavailable model; rejections and unusable replies use up attempts. */
+/** Calls the model. Waits while the model is unavailable; rejections and unusable replies use up attempts. */
 async function callModel<T>(
   deps: MemoryDependencies,
   run: JobRun<unknown>,
@@ -125,7 +125,7 @@ async function callModel<T>(
 
 interface ThreadMemoryState {
   readonly agentId: number;
-  /** Name and prompt. */
+  /** Name and prompt of the agent. */
   readonly agentText: string;
   /** 0 = no memory yet. */
   readonly version: number;
@@ -134,19 +134,19 @@ interface ThreadMemoryState {
   readonly facts: readonly string[];
 }
 
-/** Undefined when the thread does not exist. */
+/** Returns the state of a thread's memory. Returns undefined when the thread does not exist. */
 async function readThreadMemory(db: Queryable, threadId: number): Promise<ThreadMemoryState | undefined> {
   const row = await findThreadMemory(db, { threadId });
   return row === undefined ? undefined : { ...row, facts: readList(row.facts) };
 }
 
-/** Locks the thread; undefined when it does not exist or its memory has changed since `version`. */
+/** Locks the thread. Returns undefined when the thread does not exist or its memory has changed since `version`. */
 async function lockThreadMemory(tx: Tx, threadId: number, version: number): Promise<{ turns: number } | undefined> {
   const row = await lockThread(tx, { threadId });
   return row?.version === version ? { turns: row.turns } : undefined;
 }
 
-/** Requires {@link lockThreadMemory}. Returns the number of new sentences. */
+/** Saves the memory of a thread. Requires {@link lockThreadMemory}. Returns the number of new sentences. */
 async function saveThreadMemory(
   tx: Tx,
   { id: threadId, agentId }: { id: number; agentId: number },
@@ -166,7 +166,7 @@ async function saveThreadMemory(
   return added;
 }
 
-/** Notes newest first; undefined when the agent does not exist. */
+/** Returns the notes of an agent, newest first. Returns undefined when the agent does not exist. */
 async function readAgentMemory(
   db: Queryable,
   agentId: number,

@@ -4,7 +4,7 @@ import { estimateTokens } from '../model-text.ts';
 import { groupByTokens, splitByTokens } from './rules.ts';
 
 describe('splitByTokens (publishing_summary: long transcripts are summarised in parts)', () => {
-  it('keeps lines whole and joins them to the text', () => {
+  it('never splits a line that fits, and the parts joined are the whole text', () => {
     const lines = Array.from({ length: 40 }, (_, index) => `a line of some words number ${index}\n`);
     const parts = splitByTokens(lines.join(''), 60);
     expect(parts.length).toBeGreaterThan(5);
@@ -12,7 +12,7 @@ describe('splitByTokens (publishing_summary: long transcripts are summarised in 
     for (const part of parts) expect(part.endsWith('\n')).toBe(true);
   });
 
-  it('keeps everything and stays within the budget, for any text', () => {
+  it('preserves the whole text, in parts within the budget, for any text', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 2_000 }),
@@ -27,7 +27,7 @@ describe('splitByTokens (publishing_summary: long transcripts are summarised in 
     );
   });
 
-  it('does not split a character of a long line', () => {
+  it('splits a long line only between characters', () => {
     const speech = '😀'.repeat(400);
     for (const budget of [20, 21, 22, 23, 24]) {
       const parts = splitByTokens(speech, budget);
@@ -37,7 +37,7 @@ describe('splitByTokens (publishing_summary: long transcripts are summarised in 
 });
 
 describe('groupByTokens', () => {
-  it('groups in order, with fewer groups than texts', () => {
+  it('groups texts in order, into fewer groups than texts', () => {
     const text = fc.string({ maxLength: 400 });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 30 }), fc.integer({ min: 20, max: 300 }), (texts, budget) => {

@@ -4,7 +4,7 @@ import type { PromptMessage } from '#libs/openai';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { estimateTokens, parseJsonReply, UnusableReply } from '../model-text.ts';
 
-/** Increment when the prompts change: texts of older versions are then replaced. */
+/** Version of the prompts. Increment it when the prompts change: jobs then replace texts of older versions. */
 export const promptVersion = 'publishing-summary-1';
 
 interface WritingOptions {
@@ -63,7 +63,7 @@ export function buildTextsPrompt(
   return buildPrompt(wholeInstructions, source, wishes);
 }
 
-/** Repeats the prompt with the unusable reply and its problem. */
+/** Returns the prompt of a retry: the first prompt, the unusable reply and its problem. */
 export function buildRetryPrompt(messages: readonly PromptMessage[], reply: string, problem: string): PromptMessage[] {
   return [
     ...messages.slice(0, 2),
@@ -86,12 +86,12 @@ function buildPrompt(instructions: string, data: unknown, { language, guidance }
   ];
 }
 
-/** @throws UnusableReply */
+/** Parses the reply with notes on a transcript part. @throws UnusableReply */
 export function parseNotes(text: string): string {
   return (readReply(text, checkNotes) as Static<typeof notesReply>).notes.trim();
 }
 
-/** @throws UnusableReply */
+/** Parses the reply with title, summary and description. @throws UnusableReply */
 export function parseTexts(text: string): PublishingTexts {
   const reply = readReply(text, checkTexts) as PublishingTexts;
   return {
@@ -119,7 +119,7 @@ function readReply(text: string, check: SchemaCheck): unknown {
   return value;
 }
 
-/** Splits at line ends, otherwise anywhere. The parts joined are the text. */
+/** Splits a text at line ends, or anywhere in a line that exceeds the budget. The joined result equals the text. */
 export function splitByTokens(text: string, budget: number): string[] {
   const parts: string[] = [];
   let part = '';
@@ -137,9 +137,10 @@ export function splitByTokens(text: string, budget: number): string[] {
   return part === '' ? parts : [...parts, part];
 }
 
-/** Lines with their ends; longer ones in pieces within the budget. */
+/** Yields the lines with their line ends. A line over the budget is split. */
 function* splitLines(text: string, budget: number): Generator<string> {
-  // No character costs more than three tokens. Model servers reject half a surrogate pair.
+  // No character costs more than three tokens. The `u` flag prevents splitting a surrogate pair, since model servers
+  // reject half of one.
   const piece = new RegExp(`.{1,${Math.max(1, Math.floor(budget / 3))}}`, 'gsu');
   for (const line of text.match(/[^\n]+\n?|\n/g) ?? []) {
     if (estimateTokens(line) <= budget) yield line;
@@ -148,7 +149,8 @@ function* splitLines(text: string, budget: number): Generator<string> {
 }
 
 /**
- * Groups texts within the budget; at least two per group except the last, so that there are fewer groups than texts.
+ * Groups texts within the budget. Each group except the last has at least two texts, so that there are fewer groups
+ * than texts.
  */
 export function groupByTokens(texts: readonly string[], budget: number): string[][] {
   const groups: string[][] = [];

@@ -1,7 +1,7 @@
 /**
  * Job `agents.publishing-summary` (rules/steps#pipeline-jobs; D18a): writes title, summary and description from the
- * transcript, in provenance envelopes. Long transcripts are read in parts. Fields written from the same transcript or
- * edited by a person stay unchanged. Errors, logs, payloads and results contain no speech.
+ * transcript, in provenance envelopes. Long transcripts are read in parts. Fields that were written from the same
+ * transcript or edited by a person remain unchanged. Errors, logs, payloads and results contain no speech.
  */
 import { createHash } from 'node:crypto';
 import { AppError, unavailable } from '#libs/errors';
@@ -40,12 +40,12 @@ type SummaryDependencies = Pick<Dependencies, 'bus' | 'clock' | 'config' | 'mode
 type Step = PipelineRun<PublishingSummaryConfig>;
 
 const notConfiguredDelayMs = 900_000;
-/** Reserved for instructions and an unusable reply in a retry. */
+/** Tokens reserved for instructions and for an unusable reply in a retry. */
 const reservedTokens = 1_500;
 const minPartTokens = 250;
-/** Ten times a week of speech. */
+/** Maximum size of a transcript: ten times a week of speech. */
 const maxTranscriptBytes = 32 * 1_048_576;
-/** Attempts per reply; each retry names the problem. */
+/** Maximum attempts per reply. Each retry describes the problem to the model. */
 const maxReplies = 3;
 const transcriptHeading = '\n## Transcript\n';
 
@@ -59,7 +59,10 @@ export function createPublishingSummary(deps: SummaryDependencies): PipelineWork
   });
 }
 
-/** Unusable replies use up attempts. Unavailable services and missing transcripts are waited for. */
+/**
+ * Converts an error for the job runner. Unusable replies use up attempts; the job waits for unavailable services and
+ * missing transcripts.
+ */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof AppError && error.retryable) return new RetryLater(error.message, { cause: error });
   if (error instanceof UnusableReply)
@@ -119,7 +122,7 @@ const transcriptChanged = (): RetryLater =>
 
 const digestOf = (transcript: string): string => createHash('sha256').update(transcript).digest('hex');
 
-/** Language and guidance are part of the prompt. */
+/** Returns the version of the prompt, which includes language and guidance. */
 function versionOf({ language, guidance }: PublishingSummaryConfig): string {
   if (language === '' && guidance === '') return promptVersion;
   const wishes = createHash('sha256')
@@ -129,7 +132,8 @@ function versionOf({ language, guidance }: PublishingSummaryConfig): string {
 }
 
 /**
- * Empty fields, and fields this job wrote from other input. Checked again under the row's lock when they are written.
+ * Whether the job may write a field: it is empty, or this job wrote it from another transcript or prompt version. The
+ * check is repeated under the row's lock before writing.
  */
 function isWritable(stored: unknown, origin: { prompt_version: string; source_digest: string }): boolean {
   if (stored === undefined || stored === null || (typeof stored === 'string' && stored.trim() === '')) return true;
@@ -138,7 +142,7 @@ function isWritable(stored: unknown, origin: { prompt_version: string; source_di
   return provenance['prompt_version'] !== origin.prompt_version || provenance['source_digest'] !== origin.source_digest;
 }
 
-/** `infos.publishing.fields`; undefined when the conversation does not exist. */
+/** Returns `infos.publishing.fields`, or undefined when the conversation does not exist. */
 async function readFields(bus: Bus, { run, conversationId }: Step): Promise<JsonObject | undefined> {
   try {
     const { infos } = await bus.call(conversations.rpcs.get, { conversation_id: conversationId }, run.context);
@@ -151,7 +155,7 @@ async function readFields(bus: Bus, { run, conversationId }: Step): Promise<Json
   }
 }
 
-/** The speech without the header, which contains the title. */
+/** Returns the speech of the transcript, without the header, which contains the title. */
 async function readTranscript(bus: Bus, { run, conversationId }: Step): Promise<string> {
   const requestReply = await bus.callRaw(transcripts.rpcs.render, { conversation_id: conversationId }, run.context);
   const chunks: Uint8Array[] = [];
@@ -166,7 +170,10 @@ async function readTranscript(bus: Bus, { run, conversationId }: Step): Promise<
   return start === -1 ? '' : text.slice(start + transcriptHeading.length).trim();
 }
 
-/** Writes the texts at once if the transcript fits, otherwise from notes on its parts, condensed until they fit. */
+/**
+ * Writes the texts with one prompt if the transcript fits. Otherwise writes them from notes on its parts, which are
+ * condensed until they fit.
+ */
 async function writeTexts(
   deps: SummaryDependencies,
   step: Step,
@@ -210,7 +217,7 @@ async function summarizeParts(
   return notes;
 }
 
-/** Retries until the reply is usable. @throws UnusableReply, ModelFailure */
+/** Requests a reply and retries until it is usable. @throws UnusableReply, ModelFailure */
 async function requestReply<T>(
   deps: SummaryDependencies,
   { run }: Step,

@@ -1,4 +1,4 @@
-/** Receipts of messaging updates, for the admin CLI (D20, D33b). */
+/** Operations on receipts of messaging updates, for the admin CLI (D20, D33b). */
 import {
   byOperators,
   nullable,

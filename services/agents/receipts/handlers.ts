@@ -1,4 +1,4 @@
-/** Receipts of messaging updates for the admin CLI (D20, D33b). */
+/** Handlers for receipts of messaging updates, for the admin CLI (D20, D33b). */
 import { describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
 import { AppError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
@@ -95,7 +95,7 @@ export function createReceiptHandlers({
   };
 }
 
-/** Webhooks for operators (P4). */
+/** Creates the handlers with which operators search webhooks (P4). */
 function createWebhookHandlers(db: Database, jobs: Jobs<typeof agents>, startReplay: StartReplay) {
   return webhookAdminHandlers({
     db,
@@ -108,12 +108,12 @@ function createWebhookHandlers(db: Database, jobs: Jobs<typeof agents>, startRep
   });
 }
 
-/** Receipts that do not fit the deadline remain for the next call. */
+/** Time reserved before the deadline. Receipts that are not replayed by then remain for the next call. */
 const reserveMs = 5_000;
 const noCounts = { replayed: 0, nothing_left: 0, without_body: 0, no_agent: 0, remaining: 0 };
 const failuresOf = ({ no_agent: noAgent, without_body: withoutBody }: typeof noCounts): number => noAgent + withoutBody;
 
-/** Replays receipts in order until the deadline, in one transaction with the audit entry (A1). */
+/** Replays receipts one by one until the deadline. The audit entry is written in the same transaction (A1). */
 async function replayMany(
   { jobs, startReplay }: { readonly jobs: Jobs<typeof agents>; readonly startReplay: StartReplay },
   receipts: readonly { readonly id: number }[],
@@ -133,7 +133,7 @@ async function replayMany(
   });
 }
 
-/** Errors of one receipt do not affect the others. */
+/** Replays one receipt. An error leaves the other receipts unaffected. */
 async function tryReplay(
   replay: Replay,
   id: number,

@@ -27,7 +27,7 @@ import { findReceiptByKey, rejectReceipt, reopenReceipt, resumeReceipt } from '.
 export interface ReplayDependencies {
   readonly tx: Tx;
   readonly jobs: Jobs<typeof agents>;
-  /** Accept updates for agents without a webhook secret (D64). */
+  /** Accepts updates for agents without a webhook secret (D64). */
   readonly allowUnsigned: boolean;
 }
 
@@ -45,10 +45,12 @@ interface ReplayTarget {
   readonly start: StartChat;
 }
 
-/** Ensures that a job processes the chat. Returns the job and whether it is new; undefined when nothing is waiting. */
+/**
+ * Ensures that a job processes the chat. Returns the job and whether it is new, or undefined when no update is waiting.
+ */
 type StartChat = (chat: number) => Promise<{ readonly id: string; readonly isNew: boolean } | undefined>;
 
-/** For one transaction. */
+/** Creates the replay function of one transaction. */
 export function createReplay(dependencies: ReplayDependencies, origin: CallContext): Replay {
   const { tx } = dependencies;
   const start = createStartChat(dependencies, origin);
@@ -68,7 +70,8 @@ export function createReplay(dependencies: ReplayDependencies, origin: CallConte
 }
 
 /**
- * Verifies an update that arrived before its agent with the agent's current secret. Returns whether it was rejected.
+ * Verifies an update that arrived before its agent existed, with the agent's current secret. Returns whether the update
+ * was rejected.
  */
 async function rejectUnverified(
   { tx, allowUnsigned }: ReplayDependencies,
@@ -85,7 +88,8 @@ async function rejectUnverified(
 }
 
 /**
- * One job per chat in a transaction: enqueued jobs are written at the commit, so that queries do not find them before.
+ * Starts at most one job per chat in a transaction. Enqueued jobs are written at the commit, so queries before the
+ * commit do not find them.
  */
 function createStartChat({ tx, jobs }: ReplayDependencies, { requestId, traceparent }: CallContext): StartChat {
   const started = new Map<number, string>();
@@ -100,8 +104,8 @@ function createStartChat({ tx, jobs }: ReplayDependencies, { requestId, tracepar
 }
 
 /**
- * Answered updates stay unchanged; sends that may not have arrived are repeated; all others are processed from the
- * start.
+ * Processes a stored update again. Answered updates remain unchanged, sends that may not have arrived are repeated, and
+ * all other updates are processed from the start.
  */
 async function reprocess(
   { tx, jobs }: ReplayDependencies,

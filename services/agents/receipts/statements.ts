@@ -1,11 +1,11 @@
-/** Receipts of messaging updates: list, details, replay, retention (D20, D33b). */
+/** Statements on receipts of messaging updates: list, details, replay, retention (D20, D33b). */
 import { type Parameter, sql, statement, t } from '#libs/sql';
 import { beforeFilter, declareDropContents, declareReceiptSearch, hasText, isBefore, textFilter } from '#libs/webhooks';
 
 const columns = sql`r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
   r.message, r.deliveries, iso_utc(r.processed_at) as processed_at, r.body_digest, r.body_size`;
 
-/** Filters; null matches all. */
+/** Filters of receipts. A null filter matches all. */
 const filter = { outcome: t.text.nullable, since: t.instant.nullable, until: t.instant.nullable, ...textFilter };
 const matching = (filters: Record<keyof typeof filter, Parameter>) => {
   const { outcome, since, until } = filters;
@@ -13,7 +13,7 @@ const matching = (filters: Record<keyof typeof filter, Parameter>) => {
     and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
 };
 
-/** JSON text, newest first. */
+/** Returns receipts as JSON text, newest first. */
 export const renderReceipts = statement.one({
   name: 'receipts.list',
   planned: 'each-call',
@@ -30,7 +30,7 @@ export const renderReceipts = statement.one({
     ) rows`,
 });
 
-/** Oldest first. */
+/** Returns receipts to replay, oldest first. */
 export const findReplayable = statement.many({
   name: 'receipts.find-replayable',
   planned: 'each-call',
@@ -43,7 +43,7 @@ export const findReplayable = statement.many({
     from agents.webhook_receipts r where ${matching(filters)} order by r.received_at, r.id limit ${limit}`,
 });
 
-/** Columns as in the contract; `headers` and `sends` are JSON text. */
+/** Returns the columns of the contract. `headers` and `sends` are JSON text. */
 export const findReceiptDetails = statement.maybeOne({
   name: 'receipts.show',
   params: { id: t.bigint },
@@ -79,7 +79,7 @@ export const findReceiptByKey = statement.maybeOne({
   sql: ({ dedupeKey }) => sql`select id from agents.webhook_receipts where dedupe_key = ${dedupeKey}`,
 });
 
-/** Sets an update back to waiting, with its current properties. */
+/** Sets a processed update back to waiting and updates the columns that are read from its body. */
 export const reopenReceipt = statement.none({
   name: 'receipts.reopen',
   params: {
@@ -110,7 +110,7 @@ export const reopenReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** Rejects an update that was stored unverified. */
+/** Rejects an update that was stored before it could be verified. */
 export const rejectReceipt = statement.none({
   name: 'receipts.reject',
   params: { id: t.bigint, agentId: t.integer, outcome: t.text, message: t.text, maxStoredBytes: t.integer },
@@ -120,7 +120,7 @@ export const rejectReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** Continues to send the reply. */
+/** Sets an update back to answering, so that the reply is sent further. */
 export const resumeReceipt = statement.none({
   name: 'receipts.resume',
   params: { id: t.bigint },
@@ -130,7 +130,7 @@ export const resumeReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** Receipts of the last hour and day by outcome. */
+/** Counts the receipts of the last hour and day by outcome. */
 export const countReceipts = statement.many({
   name: 'receipts.count',
   row: { outcome: t.text, last_hour: t.bigint, last_day: t.bigint },
@@ -139,7 +139,7 @@ export const countReceipts = statement.many({
     where received_at > statement_timestamp() - interval '1 day' group by outcome`,
 });
 
-/** Search for operators (P4). */
+/** Search over receipts for operators (P4). */
 export const receiptSearch = declareReceiptSearch({
   schema: 'agents',
   hasSource: false,
@@ -149,5 +149,5 @@ export const receiptSearch = declareReceiptSearch({
     'processed_at', agents.iso_utc(r.processed_at), 'body_digest', r.body_digest, 'body_size', r.body_size)`,
 });
 
-/** Contents deleted after the retention period. */
+/** Deletes the contents of receipts after the retention period. */
 export const dropOldContents = declareDropContents(['body', 'reply_html']);

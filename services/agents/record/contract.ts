@@ -1,4 +1,4 @@
-/** Stored conversations: read by operators, erased, and exported for a person. */
+/** Operations on stored conversations: operators read and erase them, and they are exported for a person. */
 import { byOperators, byUsers, nullable, rowId, rpc, Type } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 import { notAnOperator } from '../operators.ts';

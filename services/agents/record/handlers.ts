@@ -1,4 +1,7 @@
-/** Stored conversations: read by operators, erased with everything derived from them, and exported for a person. */
+/**
+ * Handlers for stored conversations: operators read them, erase them with all derived data, and export them for a
+ * person.
+ */
 import { type AuditContext, type NewAuditEntry, recordAudit } from '#libs/audit';
 import type { ReplyOf } from '#libs/contract';
 import { type Handler, type Handlers, jsonPage, rawJson } from '#libs/nats';
@@ -78,7 +81,7 @@ function withoutThoughts(json: string, html: MessagingHtml): string {
 
 type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson'>;
 
-/** Filter of receipts; null matches all. */
+/** Filter of receipts. A null field matches all. */
 type Receipts = Parameters<typeof eraseReceipts>[1];
 
 function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>): ForgetHandlers {
@@ -91,14 +94,15 @@ function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>
   ): Promise<{ threads: number; messages: number; facts: number }> {
     return await db.transaction(async (tx) => {
       const receipts = await findReceipts(tx, target);
-      // first, like jobs that process a chat
+      // Chats are locked first, in the same order as in jobs that process a chat.
       const chats = await lockChats(tx, receipts);
       const { threads, messages, facts, shortenedThreadIds, agentIds } = await forgetThreadsOf(tx, target);
       for (const filter of receipts) await eraseReceipts(tx, filter);
       await deleteIdleChats(tx, { ids: chats });
       for (const threadId of shortenedThreadIds) await enqueueThreadMemory(tx, deps, threadId);
       for (const agentId of agentIds) await enqueueAgentMemory(tx, deps, agentId);
-      // Repetitions erase nothing and are not recorded. The entry does not contain whose threads they were.
+      // A repeated erasure removes nothing and is not recorded. The audit entry does not name the people of the
+      // threads.
       const counts = { threads, messages, facts };
       if (threads + messages + facts > 0)
         recordAudit(tx, context, { ...entry, changes: { ...entry.changes, removed: counts } });
@@ -121,7 +125,7 @@ function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>
   };
 }
 
-/** Filters for the receipts of the same conversations. */
+/** Returns filters for the receipts of the conversations to erase. */
 async function findReceipts(
   tx: Tx,
   { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget,
@@ -146,7 +150,7 @@ async function lockChats(tx: Tx, receipts: readonly Receipts[]): Promise<number[
   return ids;
 }
 
-/** One of the last three, or none for all threads of the agent. */
+/** Selects threads by one of the last three fields; without them, all threads of the agent. */
 interface ForgetTarget {
   readonly agentId?: number | undefined;
   readonly threadKey?: string | undefined;
@@ -158,7 +162,7 @@ interface ForgetResult {
   readonly threads: number;
   readonly messages: number;
   readonly facts: number;
-  /** Threads of other people that lost turns. Their memory must be rebuilt. */
+  /** Threads of other people from which turns were deleted. Their memory must be rebuilt. */
   readonly shortenedThreadIds: readonly number[];
   /** Agents whose summary was cleared and must be rebuilt. */
   readonly agentIds: readonly number[];

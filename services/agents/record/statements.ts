@@ -1,7 +1,7 @@
-/** Stored conversations as JSON pages, their erasure, and the export for a person. */
+/** Statements that return stored conversations as JSON pages, erase them, and export them for a person. */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 
-/** Per thread in a page of threads. */
+/** Maximum messages per thread in a page of threads. */
 const messagesPerThread = 200;
 
 const agentJson = (agentId: Parameter): Sql => sql`(
@@ -24,7 +24,7 @@ const threadJson = (messages: Sql): Sql => sql`json_build_object(
     'notes', coalesce((select json_agg(f.body order by f.id) from agents.memory_facts f where f.thread_id = t.id and f.kind = 'knowledge'), '[]'::json),
     'up_to_turn', coalesce((select up_to_turn from agents.thread_memories m where m.thread_id = t.id), 0)))`;
 
-/** Reads one extra row to detect another page. Threads without a recorded turn are omitted. */
+/** Returns a page of threads with a recorded turn. Reads one extra row to detect another page. */
 export const renderThreadPage = statement.one({
   name: 'record.threads',
   params: { agentId: t.integer, after: t.bigint, limit: t.integer },
@@ -43,7 +43,10 @@ export const renderThreadPage = statement.one({
 const isThread = (agentId: Parameter, key: Parameter, id: Parameter): Sql => sql`t.agent_id = ${agentId}
   and (${key} is null or t.thread_key = ${key}) and (${id} is null or t.id = ${id})`;
 
-/** `after` is a number of messages, since ids of a merged thread are not in the order of its turns. */
+/**
+ * Returns a page of messages. `after` is a number of messages to skip, since ids in a merged thread do not follow the
+ * order of its turns.
+ */
 export const renderMessagePage = statement.one({
   name: 'record.messages',
   params: {
@@ -65,7 +68,7 @@ export const renderMessagePage = statement.one({
         where ${isThread(agentId, threadKey, threadId)}))::text as json`,
 });
 
-/** Agents by slug with numbers of sentences, which are bounded per agent. */
+/** Returns agents by slug with their number of sentences, which is limited per agent. */
 export const listAgents = statement.many({
   name: 'record.agents',
   params: { after: t.text, limit: t.integer },
@@ -79,8 +82,8 @@ export const listAgents = statement.many({
 });
 
 /**
- * Locks the threads of one thread, visitor or sender, or all threads of the agent. `whole`: the entire thread is
- * deleted. The key of a private chat contains the id of its user (`userId`).
+ * Locks the threads of one key, visitor or sender, or all threads of the agent. `whole` marks threads that are deleted
+ * entirely. The key of a private chat contains the id of its user (`userId`).
  */
 export const lockThreads = statement.many({
   name: 'forget.lock',
@@ -131,8 +134,8 @@ export const deleteThreads = statement.none({
 });
 
 /**
- * Deletes both messages of a turn, since the reply can repeat the question, and later messages of operators. Running
- * turns have read them and lose their tickets.
+ * Deletes both messages of a turn, since the reply can repeat the question, and the operators' messages after it.
+ * Running turns have read these messages, so their tickets are deleted.
  */
 export const deleteTurns = statement.one({
   name: 'forget.turns',
@@ -159,8 +162,8 @@ export const deleteTurns = statement.one({
 const isTheirs = sql`(m.thread_id in (select id from own) or (m.thread_id, m.turn) in (select thread_id, turn from asked))`;
 
 /**
- * `users` are Telegram ids as text; questions in groups include their replies. Messages that `accounts` wrote as
- * operators omit the thread key, which would grant access as the visitor.
+ * Returns the messages of a person for export. `users` are Telegram ids as text; a question in a group includes its
+ * reply. Messages that `accounts` wrote as operators omit the thread key, which would grant access as the visitor.
  */
 export const listMessagesOf = statement.many({
   name: 'person-data.messages',

@@ -1,6 +1,7 @@
 /**
  * Client of the Bot API (rules/providers#telegram-updates): grammY's `Api` over checked outgoing connections. The
- * result of a send says what can have arrived (D33b). Addresses contain the token, so they are never logged.
+ * result of a send states whether the message can have arrived (D33b). Request URLs contain the token, so they are
+ * never logged.
  */
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import { type Outbound, OutboundError } from '#libs/outbound';
@@ -8,13 +9,13 @@ import { truncateText } from '#libs/text';
 
 export type SendResult =
   | { readonly kind: 'sent'; readonly messageId: number | undefined }
-  /** The HTML was rejected; nothing was sent. */
+  /** Telegram rejected the HTML; nothing was sent. */
   | { readonly kind: 'refused_html'; readonly error: string }
   | { readonly kind: 'migrated'; readonly chatId: number }
   | { readonly kind: 'refused'; readonly error: string }
   | { readonly kind: 'blocked'; readonly error: string }
   | { readonly kind: 'wait'; readonly seconds: number }
-  /** No connection was made; nothing was sent. */
+  /** No connection was established; nothing was sent. */
   | { readonly kind: 'not_sent'; readonly error: string }
   /** The message may have arrived. */
   | { readonly kind: 'unknown'; readonly error: string };
@@ -42,16 +43,19 @@ export interface WebhookInfo {
 
 export interface BotApi {
   send(token: string, message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
-  /** Shows "typing" for a few seconds. Ignores failures; false = the platform rejects it, stop. */
+  /**
+   * Shows "typing" for a few seconds and ignores failures. Returns false when Telegram rejects the call; the caller
+   * then stops.
+   */
   sendTyping(token: string, chatId: number, topicId: number | undefined, signal: AbortSignal): Promise<boolean>;
-  /** Identity of the bot, cached for a while; undefined when the Bot API does not return it. */
+  /** Returns the identity of the bot, cached for a while. Returns undefined when the Bot API does not return it. */
   identify(token: string): Promise<Identity | undefined>;
-  /** @throws BotApiFailure */
+  /** Registers the webhook. @throws BotApiFailure */
   setWebhook(
     token: string,
     webhook: { url: string; secret: string | undefined; allowedUpdates: readonly string[] },
   ): Promise<void>;
-  /** @throws BotApiFailure */
+  /** Returns the state of the webhook. @throws BotApiFailure */
   getWebhookInfo(token: string): Promise<WebhookInfo>;
 }
 
@@ -65,20 +69,20 @@ const shortTimeoutMs = 5_000;
 const identityTtlMs = 600_000;
 const unknownIdentityTtlMs = 30_000;
 const defaultWaitSeconds = 5;
-/** Failures before any byte was sent. */
+/** Error codes of failures before any byte was sent. */
 const unconnectedCodes = new Set(['UND_ERR_CONNECT_TIMEOUT']);
 const htmlErrorPattern = /can't parse entities|can't find end|unsupported start tag|unclosed|unmatched end tag/i;
 
 export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTimeoutMs?: number }): BotApi {
   const apis = new Map<string, Api<RawApi>>();
-  /** `until`: `performance.now()`. */
+  /** Cached identities; `until` is in the time of `performance.now()`. */
   const identities = new Map<string, { until: number; identity: Promise<Identity | undefined> }>();
   const timeoutMs = deps.sendTimeoutMs ?? sendTimeoutMs;
 
   function apiOf(token: string): Api<RawApi> {
     let api = apis.get(token);
     if (api === undefined) {
-      // The outgoing client has the effective time-out, since it knows how far the request got.
+      // The timeout of the outgoing client applies, not grammY's: the outgoing client knows how far the request got.
       api = new Api(token, {
         apiRoot: deps.apiRoot.replace(/(?<!\/)\/+$/, ''),
         timeoutSeconds: 300,
@@ -160,7 +164,10 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
   };
 }
 
-/** `fetch` for grammY over the checked outgoing client: no redirects, limited size, address checks at connect time. */
+/**
+ * Returns a `fetch` for grammY over the checked outgoing client: no redirects, limited size, address checks at connect
+ * time.
+ */
 function createFetch(
   outbound: Outbound,
   timeoutMs: number,
@@ -180,7 +187,7 @@ function createFetch(
   return call as NonNullable<ConstructorParameters<typeof Api>[1]>['fetch'];
 }
 
-/** grammY uses its own AbortSignal implementation. */
+/** Converts grammY's AbortSignal, which is a separate implementation. */
 function toNativeSignal(signal: AbortSignal): AbortSignal {
   const controller = new AbortController();
   if (signal.aborted) controller.abort();
@@ -188,7 +195,7 @@ function toNativeSignal(signal: AbortSignal): AbortSignal {
   return controller.signal;
 }
 
-/** Responses not written by the Bot API, e.g. of a proxy, are treated by their status. */
+/** Parses a response. A response not written by the Bot API, e.g. by a proxy, is interpreted by its status. */
 function parseReply(text: string, status: number): unknown {
   try {
     const answer: unknown = JSON.parse(text);

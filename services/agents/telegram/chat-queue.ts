@@ -15,7 +15,7 @@ import { findNextOperatorSend, planOperatorSends } from './statements/sends.ts';
 /** Request that caused the work. */
 export type Origin = Pick<CallContext, 'requestId' | 'traceparent'>;
 
-/** Properties of a receipt. */
+/** Properties of a receipt that are read from the update. */
 export interface UpdateFacts extends Pick<NewReceipt, 'updateId' | 'kind' | 'chatId' | 'senderId' | 'outcome'> {
   readonly chat?: number;
   readonly message?: string;
@@ -27,11 +27,14 @@ export interface Admission {
   readonly origin: Origin;
   /** Stores the receipt. */
   readonly store: (facts: UpdateFacts) => Promise<{ id: number; is_new: boolean }>;
-  /** Ensures that a job processes the chat; default `startChat`. Returns the job. */
+  /** Ensures that a job processes the chat and returns the job. The default is `startChat`. */
   readonly start?: (chat: number) => Promise<string | undefined>;
 }
 
-/** Routes an update to the queue of its chat, to the echo channel, or drops it. Returns the job that processes it. */
+/**
+ * Routes an update to the queue of its chat or to the echo channel, or drops it. Returns the job that processes the
+ * update.
+ */
 export async function admitUpdate(
   tx: Tx,
   jobs: Jobs<typeof agents>,
@@ -48,7 +51,8 @@ export async function admitUpdate(
     await store({ ...facts, outcome: 'ignored', message: 'Not a question, and the agent has no echo channel.' });
     return undefined;
   }
-  // Prevents endless echoes between bots that share the channel, and in its discussion group.
+  // Updates from the echo channel and its discussion group are not echoed. This prevents endless echoes between bots
+  // that share the channel.
   if (chatNames.includes(agent.echo_channel.toLowerCase())) {
     await store({ ...facts, outcome: 'ignored', message: 'Not a question, and it comes from the echo channel.' });
     return undefined;
@@ -58,8 +62,8 @@ export async function admitUpdate(
 }
 
 /**
- * Ensures that a job processes waiting updates and messages of operators. The chat must be locked. Returns the job if
- * it is new.
+ * Ensures that a job processes waiting updates and operators' messages of a chat. The caller has locked the chat.
+ * Returns the job if it is new.
  */
 export async function startChat(
   tx: Tx,
@@ -75,7 +79,7 @@ export async function startChat(
   return jobId;
 }
 
-/** Deduplicates updates of an agent (D32). */
+/** Returns the key that deduplicates updates of an agent (D32). */
 export function updateKey(agentId: number, updateId: number): string {
   return `update:${agentId}:${updateId}`;
 }
@@ -100,12 +104,15 @@ export async function enqueueOperatorMessage(
   await startChat(tx, jobs, chat, origin);
 }
 
-/** Current id of the chat: groups that become supergroups get a new one. */
+/** Returns the current id of a chat. A group that becomes a supergroup gets a new id. */
 export async function findCurrentChatId(db: Queryable, agentId: number, chatId: number): Promise<number> {
   return (await findCurrentChat(db, { agentId, chatId }))?.chat_id ?? chatId;
 }
 
-/** Moves the thread of group `from` to supergroup `to` (D32). Idempotent. The caller checks `isMigration`. */
+/**
+ * Moves the thread of group `from` to supergroup `to` (D32). A repeated call has no effect. The caller checks
+ * `isMigration`.
+ */
 export async function migrateChat(tx: Tx, agentId: number, from: number, to: number): Promise<void> {
   await markMigrated(tx, { agentId, from, to });
   await rekeyThread(tx, agentId, telegramThreadKey(from, agentId), telegramThreadKey(to, agentId));

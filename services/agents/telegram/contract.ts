@@ -2,7 +2,7 @@
 import { byOperators, job, nullable, rpc, Type } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 
-/** Published by the gateway with the body of an update (architecture#webhooks). */
+/** Message that the gateway publishes with the body of an update (architecture#webhooks). */
 export const TelegramWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the delivery.' }),
   received_at: Type.String({ format: 'date-time' }),

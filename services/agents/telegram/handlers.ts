@@ -1,4 +1,4 @@
-/** Registers an agent's webhook with the Bot API and shows its state there (rules/providers#telegram-webhook). */
+/** Registers an agent's webhook with the Bot API and shows how it is registered (rules/providers#telegram-webhook). */
 import { recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
@@ -9,7 +9,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { telegramRpcs } from './contract.ts';
 import { BotApiFailure } from './bot-api.ts';
 
-/** Updates that are answered or echoed; not reactions, polls and inline queries. */
+/** Types of updates that are answered or echoed. Reactions, polls and inline queries are not requested. */
 const allowedUpdates = ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'my_chat_member'];
 
 export function createTelegramHandlers({
@@ -27,7 +27,7 @@ export function createTelegramHandlers({
   }
   return {
     setWebhook: async ({ slug, base_url: baseUrl }, context) =>
-      // Calls the Bot API in the transaction of the audit entry (A1); a repeated call has no further effect.
+      // The Bot API is called in the transaction of the audit entry (A1). A repeated call has no further effect.
       db.transaction(async (tx) => {
         const agent = await getBot(tx, slug);
         const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;

@@ -1,4 +1,4 @@
-/** Updates, chats, replies and the Bot API, for other features. */
+/** Access to updates, chats, replies and the Bot API for other features. */
 export type { BotApi } from './bot-api.ts';
 export { type Admission, admitUpdate, enqueueOperatorMessage, startChat, updateKey } from './chat-queue.ts';
 export {

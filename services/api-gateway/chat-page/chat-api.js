@@ -1,4 +1,4 @@
-/** Calls of the public API that the page uses, and their failures as messages for visitors. */
+/** Calls the public API for the page, and turns failures into messages for visitors. */
 import { readEvents } from './event-stream.js';
 import { translate } from './strings.js';
 import { isTurn, isWords } from './thread-store.js';
@@ -8,7 +8,7 @@ const timeoutMs = 150_000;
 const maxWaitSeconds = 600;
 const updatesTimeoutMs = 20_000;
 
-/** The message is shown to the visitor, and the text is kept. */
+/** Failure of a call. Its message is shown to the visitor, and the text of the visitor's message is preserved. */
 export class ChatFailure extends Error {
   /**
    * @param {string} message
@@ -43,7 +43,8 @@ export async function sendMessage(message, signal, onSnapshot) {
     ? await followReply(response, onSnapshot)
     : await response.json().catch(() => undefined);
   if (isReply(reply)) return reply;
-  // The connection was lost, but the server completes the reply: requests it once more by the name of the message.
+  // The connection was lost, but the server completes the reply: requests the complete reply with the same idempotency
+  // key.
   const again = isEvents(response) ? await request(message, 'application/json', signal) : undefined;
   if (again?.ok === false) throw describeRefusal(again);
   /** @type {unknown} */
@@ -53,7 +54,7 @@ export async function sendMessage(message, signal, onSnapshot) {
 }
 
 /**
- * Reads messages of an operator who replies instead of the agent. Failures are ignored because the next request follows
+ * Returns new messages of an operator after a takeover. Returns undefined on a failure, as the next request follows
  * soon.
  * @param {string} agent slug
  * @param {{ visitorId: string, after: number, isPerson: boolean }} asked
@@ -146,7 +147,7 @@ function describeRefusal(response) {
 }
 
 /**
- * Seconds or a date (RFC 9110, Retry-After).
+ * Returns the seconds of a Retry-After header, which contains seconds or a date (RFC 9110).
  * @param {string | null} value
  */
 function readRetryAfter(value) {
@@ -163,7 +164,7 @@ function isReply(value) {
   return isTurn(value) && typeof (/** @type {{ visitor_id?: unknown }} */ (value).visitor_id) === 'string';
 }
 
-/** Returns a name for a message: 128 random bits, also on pages without HTTPS. */
+/** Returns a random 128-bit name for a message. `crypto.randomUUID` is not available on pages without HTTPS. */
 export function createMessageName() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

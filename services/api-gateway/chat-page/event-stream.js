@@ -1,7 +1,7 @@
 /** Reads server-sent events of the response to a POST, which the browser's EventSource does not support. */
 
 /**
- * Ends without an error when the connection is lost: the last event is then missing.
+ * Yields the events of the response. Ends without an error when the connection is lost; the last event is then missing.
  * @param {Response} response
  * @returns {AsyncGenerator<{ event: string, data: unknown }>}
  */

@@ -9,7 +9,7 @@ import { language, translate } from './strings.js';
 export function createLogView({ log, list, welcome, agentName }) {
   /** Elements of a message that is being sent, and of its reply. @type {HTMLElement[]} */
   let passing = [];
-  /** The partial reply. @type {HTMLElement | undefined} */
+  /** Element of the partial reply. @type {HTMLElement | undefined} */
   let writing;
   /** Whether to scroll to new content; false while the visitor reads further up. */
   let follows = true;
@@ -73,7 +73,7 @@ export function createLogView({ log, list, welcome, agentName }) {
       else if (follows) scroll(log, topOf(reply), 'instant');
     },
 
-    /** Shows that an operator has taken over; a pending message stays below. */
+    /** Shows that an operator has taken over. The notice is inserted above a pending message. */
     showTakeover() {
       if (isTaken) return;
       isTaken = true;
@@ -82,7 +82,9 @@ export function createLogView({ log, list, welcome, agentName }) {
       if (passing.length === 0) scroll(log, log.scrollHeight);
     },
 
-    /** @param {import('./thread-store.js').Words} words of an operator; a pending message stays below them */
+    /**
+     * @param {import('./thread-store.js').Words} words message of an operator; it is inserted above a pending message
+     */
     addWords({ operator_html: html, created_at: createdAt }) {
       this.showTakeover();
       const item = createMessage('agent', translate('person'), toSafeFragment(html), createdAt);
@@ -100,7 +102,7 @@ export function createLogView({ log, list, welcome, agentName }) {
         passing.pop()?.remove();
         writing = append(createMessage('agent', agentName, document.createDocumentFragment()));
         writing.classList.add('writing');
-        writing.ariaHidden = 'true'; // announced when it is complete
+        writing.ariaHidden = 'true'; // screen readers announce only the complete reply
         passing.push(writing);
       }
       const words = writing.querySelector('.words');
@@ -108,16 +110,16 @@ export function createLogView({ log, list, welcome, agentName }) {
       // Links in content that is hidden from screen readers must not be focusable.
       for (const link of soFar.querySelectorAll('a')) link.tabIndex = -1;
       if (words !== null) patch(words, soFar);
-      // Scrolls no further than the start of a long reply.
+      // Scrolls at most to the start of a long reply.
       if (follows) scroll(log, topOf(writing), 'instant');
     },
 
-    /** Stops updating the reply, although the rest is still received. */
+    /** Removes the writing indicator of the stopped reply, although the rest is still received. */
     stopWriting() {
       writing?.classList.remove('writing');
     },
 
-    /** @param {string} text of the message that was just sent; also shows that the reply is pending */
+    /** Shows the message that was just sent, and that its reply is pending. @param {string} text */
     showSending(text) {
       removePassing();
       follows = true;
@@ -127,12 +129,15 @@ export function createLogView({ log, list, welcome, agentName }) {
       scroll(log, log.scrollHeight);
     },
 
-    /** Removes the message, whose text returns to the input field. */
+    /** Removes the message that was not sent. Its text returns to the input field. */
     showNotSent: removePassing,
   };
 }
 
-/** Position of the end of the log, but no further than the start of a long message. @param {HTMLElement} message */
+/**
+ * Returns the scroll position at which the message starts. For a short message the browser stops at the end of the log.
+ * @param {HTMLElement} message
+ */
 function topOf(message) {
   return message.offsetTop - 16;
 }
@@ -163,7 +168,7 @@ function createMessage(speaker, name, content, createdAt) {
 }
 
 /**
- * Shows the rest of a stopped reply on request.
+ * Returns the button that shows the rest of a stopped reply.
  * @param {HTMLElement} reply
  * @param {import('./thread-store.js').Turn} turn
  */
@@ -179,7 +184,7 @@ function createRest(reply, turn) {
   return button;
 }
 
-/** Visual only: the status line has the text for screen readers. */
+/** Returns the typing indicator. It is visual only: the status line has the text for screen readers. */
 function createTyping() {
   const item = createElement('li', 'message agent typing');
   item.ariaHidden = 'true';

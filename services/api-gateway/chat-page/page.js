@@ -31,13 +31,19 @@ const view = createLogView({
 
 /** The request in progress; at most one. @type {AbortController | undefined} */
 let sending;
-/** Text of the message that is being sent; text typed during the request is the next message. */
+/** Text of the message that is being sent. Text typed during the request belongs to the next message. */
 let sentText = '';
-/** Name of the last message without a response: it may have arrived, and must not count twice when it is sent again. */
+/**
+ * Idempotency key of the last message without a response. The message may have arrived, and must not count twice when
+ * it is sent again.
+ */
 let sentName = '';
-/** The partial reply as shown; `""` = nothing received yet. */
+/** HTML of the displayed partial reply; `""` when nothing was received yet. */
 let written = '';
-/** The visitor has stopped the reply; its rest is still received and stored, and the next message waits for it. */
+/**
+ * True when the visitor has stopped the reply. The rest is still received and stored, and the next message waits for
+ * it.
+ */
 let isStopped = false;
 let isNextWaiting = false;
 /** When the visitor last navigated away, reloaded or closed the page. */
@@ -51,12 +57,15 @@ let countdown;
 /** Whether an operator has taken over the conversation. */
 let isPerson = false;
 /**
- * Waits for operator messages while the visitor is likely to expect one; otherwise polls occasionally, because an
- * operator may write at any time.
+ * Seconds that a request waits for operator messages while the visitor is likely to expect one. Otherwise the page
+ * polls occasionally, because an operator may write at any time.
  */
 const waitSeconds = 8;
 const attentionMs = 600_000;
-/** Delay after a new message, and after a response that returned immediately. */
+/**
+ * Delays before the next poll: `soonMs` after a new message or a full wait, `notWaitedMs` after an immediate response,
+ * `laterMs` otherwise.
+ */
 const soonMs = 1_000;
 const notWaitedMs = 5_000;
 const laterMs = 20_000;
@@ -73,13 +82,13 @@ composer.addEventListener('submit', (event) => {
 });
 stop.addEventListener('click', stopWriting);
 message.addEventListener('keydown', (event) => {
-  // Enter also ends the composition of Chinese, Japanese and other characters.
+  // During character composition, e.g. of Chinese or Japanese, Enter ends the composition and does not send.
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   if (!event.repeat) composer.requestSubmit();
 });
 addEventListener('keydown', (event) => {
-  // In a dialog, Escape closes it; during character composition it ends the composition.
+  // In a dialog, Escape closes the dialog; during character composition, Escape ends the composition.
   if (event.key !== 'Escape' || event.isComposing || confirmation.open) return;
   if (stop.hidden) closeFrame();
   else stopWriting();
@@ -99,12 +108,12 @@ addEventListener('online', () => {
 store.onThreadChange(() => {
   if (sending === undefined) showThread();
 });
-// The browser then aborts the pending request: it gets neither a response nor a failure.
+// On unload the browser aborts the pending request. This time distinguishes such an abort from a failure.
 addEventListener('beforeunload', () => (unloadedAt = Date.now()));
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) void update();
 });
-// On phones whose keyboard overlaps the page, the page ends at the keyboard.
+// On phones whose keyboard overlaps the page, limits the page to the area above the keyboard.
 visualViewport?.addEventListener('resize', fitAboveKeyboard);
 
 /** Restores the state of the page after a reload. */
@@ -161,8 +170,8 @@ async function submit() {
     });
   } catch (error) {
     if (own.signal.aborted) return;
-    // A page that is being closed keeps its draft unchanged; if it stays open, e.g. after a download link, it
-    // continues.
+    // While the page is being closed, the draft must not change. If the page remains open, e.g. after a download link,
+    // the failure is shown.
     if (Date.now() - unloadedAt < unloadMs) await new Promise((resolve) => void setTimeout(resolve, unloadMs));
     sending = undefined;
     refuse(error instanceof ChatFailure ? error : new ChatFailure(translate('pageFault')));
@@ -177,7 +186,7 @@ function showWriting(html) {
   showWhetherSendable();
 }
 
-/** On another site, the embedding script closes the frame (embed.js); the message has no other content. */
+/** On another site, requests the embedding script (embed.js) to close the frame. The message has no other content. */
 function closeFrame() {
   if (parent !== window) parent.postMessage('coherence-chat:close', '*');
 }
@@ -242,7 +251,10 @@ function showUpdate(request, found) {
   if (store.addWords(request, found)) for (const words of found.words) view.addWords(words);
 }
 
-/** Puts the text back into the field, before text typed since. @param {ChatFailure} failure */
+/**
+ * Puts the text of the failed message back into the input field, before text typed since then. @param {ChatFailure}
+ * failure
+ */
 function refuse(failure) {
   message.value = [sentText, message.value].filter((text) => text !== '').join('\n');
   sentText = '';

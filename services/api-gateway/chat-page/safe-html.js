@@ -18,7 +18,7 @@ const droppedElements = new Set([
 const linkSchemes = new Set(['https:', 'http:', 'mailto:', 'tg:']);
 
 /**
- * Parses in a document without scripts or loading, and copies the allowed elements.
+ * Returns the allowed elements of the HTML. The document in which it is parsed neither runs scripts nor loads files.
  * @param {string} html
  * @returns {DocumentFragment}
  */

@@ -5,8 +5,8 @@
  * @property {string} human_html
  * @property {string} agent_html
  * @property {string} created_at
- * @property {string} [stopped_html] part of the reply that was shown when the visitor stopped it
- * @property {boolean} [fresh] true when the agent did not have the thread before this turn
+ * @property {string} [stopped_html] part of the reply that was visible when the visitor stopped it
+ * @property {boolean} [fresh] true when the server had deleted the visitor's thread, and this turn started a new one
  * @property {'person'} [waits_for] an operator has taken over: this reply is only a notice, the operator's reply
  * follows
  */
@@ -19,16 +19,17 @@
  * @typedef {object} Thread
  * @property {string | null} visitorId
  * @property {(Turn | Words)[]} turns
- * @property {number} seen position up to which operator messages are included: `after` of the next request for them
+ * @property {number} seen position of the last included operator message: `after` of the next request for operator
+ * messages
  */
 /**
  * @typedef {object} Draft
  * @property {string} text
  * @property {boolean} sending true while the reply is pending
- * @property {string} name of the message that was sent and may have arrived; `""` = not sent
+ * @property {string} name idempotency key of a message that was sent and may have arrived; `""` when none was sent
  */
 
-/** Older turns are not shown; this does not affect the agent's memory. */
+/** Older turns are removed from this device and not displayed. This does not affect the agent's memory. */
 const maxTurns = 200;
 
 /** @param {string} agent slug */
@@ -101,7 +102,7 @@ export function createThreadStore(agent) {
 }
 
 /**
- * A storage that may be blocked or full; in that case values are stored in memory until the page is closed.
+ * Returns a storage that uses memory until the page is closed when the browser's storage is blocked or full.
  * @param {() => Storage} open
  */
 function createMemory(open) {
@@ -136,7 +137,7 @@ function createMemory(open) {
       try {
         open().removeItem(key);
       } catch {
-        // Nothing was stored.
+        // The browser's storage is blocked, so it contains no value.
       }
     },
   };

@@ -103,7 +103,7 @@ function describeCount({ noun }, counted, failure) {
  * @param {Counts} result
  */
 function describeResult({ noun, done }, { matched, changed, failed, missing }) {
-  // Another operator may have done it between the count and the action.
+  // Without a match, another operator may have changed the items between the count and the action.
   if (matched === 0 && missing.length > 0) return 'Nothing was changed.';
   if (matched === 0) return 'No items were left to change. Another operator has changed them already.';
   return `${count(changed, noun)} ${done}${failed === 0 ? '' : `, ${toFigure(failed)} not`}.`;
@@ -122,9 +122,9 @@ function Working({ since }) {
 }
 
 /**
- * Shows the outcome while the dialog is open. Workers do not report single items, so it is derived from the change of
- * the counts since the confirmation.
- * @param {{ act: Act, changed: number }} properties 0: nothing changed yet
+ * Shows the outcome while the dialog is open. Workers do not report single items, so the outcome is derived from the
+ * change of the counts since the confirmation.
+ * @param {{ act: Act, changed: number }} properties `changed` is 0 before the action
  */
 function Outcome({ act: { readProgress }, changed }) {
   const [before, setBefore] = useState(/** @type {Progress | undefined} */ (undefined));

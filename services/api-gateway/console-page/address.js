@@ -26,7 +26,7 @@ export function go(href) {
   scrollTo(0, 0);
 }
 
-/** Restores the previous scroll position: the browser tries to before the list is rendered. @param {number} y */
+/** Restores the previous scroll position once the list is rendered; the browser tries it earlier. @param {number} y */
 function returnTo(y) {
   const watch = new ResizeObserver(() => {
     if (document.documentElement.scrollHeight < y + innerHeight / 2) return;
@@ -39,7 +39,7 @@ function returnTo(y) {
 }
 
 /**
- * Returns the same page with other filters; a changed filter leads back to the first page.
+ * Returns the URL of the current page with other filters, at the first page of the list.
  * @param {URLSearchParams} query
  * @param {Readonly<Record<string, string | undefined>>} changes
  */
@@ -78,12 +78,14 @@ export function Heading({ title, children }) {
   useEffect(() => {
     document.title = `${title} · Coherence console`;
   }, [title]);
-  // Does not move the focus when the title arrives later with the data: the reader may have moved on.
+  // Focuses the heading of a new page, but not when the title arrives later with the data: the user may have moved the
+  // focus.
   useEffect(() => {
     if (isSettled) heading.current?.focus({ preventScroll: true });
     isSettled = true;
   }, [query.get('cursor'), query.get('offset')]);
-  // Otherwise the keyboard focus starts at the top of the document, and screen readers announce nothing.
+  // Focuses the heading when the focused element was removed. Otherwise the keyboard focus would start at the top of
+  // the document, and screen readers would announce nothing.
   useEffect(() => {
     if (isFocusLost()) heading.current?.focus({ preventScroll: true });
   });
@@ -97,7 +99,7 @@ export function Heading({ title, children }) {
 let focused;
 addEventListener('focusin', ({ target }) => (focused = target instanceof Element ? target : undefined));
 addEventListener('focusout', ({ target }) => {
-  // The browser can send this event for removed elements, too.
+  // Browsers can send `focusout` for removed elements, too.
   queueMicrotask(() => {
     if (focused === target && focused?.isConnected) focused = undefined;
   });

@@ -1,4 +1,4 @@
-/** One agent: the sentences that wait for a decision, and those that other threads can use (D70). */
+/** Page of one agent: sentences pending a decision, and approved sentences that other threads can use (D70). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
@@ -10,7 +10,7 @@ import { html, useState } from './ui.js';
 /** @typedef {Knowledge['items'][number]} Sentence */
 /** @typedef {{ verb: 'approve' | 'reject', sentence: Sentence }} Decision */
 
-/** An agent stores at most this many of either kind. */
+/** An agent stores at most this many pending sentences, and as many approved ones. */
 const sentences = 200;
 
 /** @type {Readonly<Record<Knowledge['mode'], string>>} */

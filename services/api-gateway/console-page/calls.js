@@ -1,4 +1,4 @@
-/** API calls with the session of the signed-in person, and their failures as messages. */
+/** Calls the API with the session of the signed-in person, and turns failures into messages. */
 import { createShared } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').PersonPublic} Person */
@@ -14,7 +14,7 @@ const usualTimeoutMs = 30_000;
 const tabs = new BroadcastChannel('coherence-console');
 tabs.addEventListener('message', () => void identify().catch(() => undefined));
 
-/** The message is shown to the person; `status` 0 means that no response arrived. */
+/** Failure of a call. Its message is shown to the signed-in person; `status` 0 means that no response was received. */
 export class CallFailure extends Error {
   /**
    * @param {string} message
@@ -85,7 +85,7 @@ export async function signOut() {
   if (!response.ok && response.status !== 401) throw await describeRefusal(response);
   session.write({ is: 'out', ended: false });
   tabs.postMessage('');
-  // The provider has a session of this browser, too.
+  // The browser also has a session at the identity provider, which is ended there.
   if (document.body.dataset['signIn'] === 'provider') location.assign('/console/sign-out');
 }
 
@@ -111,7 +111,7 @@ async function send(method, url, { body, signal, timeoutMs = usualTimeoutMs }) {
   }
 }
 
-/** The response is missing or incomplete. */
+/** Returns the failure for a missing or incomplete response. */
 function noAnswer() {
   return new CallFailure(navigator.onLine ? 'The platform did not answer.' : 'This device is offline.', 0);
 }

@@ -14,7 +14,7 @@ import { html, useState } from './ui.js';
  */
 /** @typedef {{ index: number, start_ms: number, speaker: { name: string }, text: string }} Segment */
 
-/** Utterances of one request. */
+/** Number of utterances per request. */
 const rows = 200;
 const formats = [
   ['md', 'Markdown'],
@@ -95,7 +95,10 @@ function Recording({ path, video, conversation }) {
   ${hasAudio ? html`<audio controls preload="none" src=${`/console/api${path}/audio`} aria-label="Uploaded audio"></audio>` : null}`;
 }
 
-/** Can be long: loaded only on request, in parts. @param {{ path: string, id: string }} properties */
+/**
+ * Shows the transcript, which can be long: it is loaded on request, one page at a time. @param {{ path: string, id:
+ * string }} properties
+ */
 function Transcript({ path, id }) {
   const [segments, setSegments] = useState(/** @type {readonly Segment[] | undefined} */ (undefined));
   const [isMore, setMore] = useState(true);

@@ -90,7 +90,7 @@ function toCommand({ q, person_id: person, holon_slug: holon, journey, from, to,
   ];
 }
 
-/** The words that were searched stand out. @param {{ match: Match }} properties */
+/** Shows an excerpt of the transcript with the search words highlighted. @param {{ match: Match }} properties */
 function Excerpt({ match: { segment, highlights, before, after } }) {
   /** @type {import('./ui.js').Children[]} */
   const parts = [];

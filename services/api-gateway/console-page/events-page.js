@@ -33,7 +33,7 @@ export function EventsPage({ query }) {
     setItems([]);
     cursor.current = 'latest';
   }, [types]);
-  // A paused list keeps its position; after resuming, it shows the events of the pause.
+  // A paused list retains its cursor: after resuming, it also shows the events of the pause.
   useEffect(() => {
     setFailure('');
     if (!following) return undefined;
@@ -78,9 +78,9 @@ export function EventsPage({ query }) {
 }
 
 /**
- * One request after the other, each held until something comes.
+ * Requests events in a loop; each request waits until there are new events.
  * @param {string | undefined} types
- * @param {{ current: string }} cursor behind what is known
+ * @param {{ current: string }} cursor after the last known event
  * @param {AbortSignal} signal
  * @param {(found: Happened[]) => void} onFound newest first
  * @param {(failure: string) => void} onFailure

@@ -36,7 +36,7 @@ export function HolonsPage({ query }) {
   const [q, ofClass, parent] = fields.map(({ name }) => query.get(name) ?? undefined);
   /** @type {import('./live.js').Live<HolonList>} */
   const live = useLive(query.toString(), (signal) =>
-    // Without a class the API requires a search text; the empty one matches every name.
+    // Without a class the API requires a search text; an empty search text matches every name.
     call('GET', '/v1/holons', {
       query: { q: q ?? (ofClass === undefined ? '' : undefined), class: ofClass, parent, limit: rows, offset },
       signal,

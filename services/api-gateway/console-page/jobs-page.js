@@ -98,7 +98,7 @@ export function JobsPage({ query }) {
     ${verb === '' ? null : html`<${ActOnAll} act=${toAct(verb, filter)} onClose=${() => setVerb('')} onDone=${live.refresh} />`}`;
 }
 
-/** Actions on jobs, here and on the page of one job. */
+/** Actions on jobs, used on this page and on the page of one job. */
 export const acts = {
   redrive: {
     verb: 'Redrive',
@@ -120,7 +120,7 @@ export const acts = {
  */
 function toAct(name, given) {
   const { state: _state, ...rest } = given;
-  const { error: _error, ...kind } = rest; // the next attempt may fail with another error
+  const { error: _error, ...kind } = rest; // Progress is counted without the error filter, because the next attempt may fail with another error.
   return {
     ...acts[name],
     noun: 'job',
@@ -132,8 +132,8 @@ function toAct(name, given) {
 }
 
 /**
- * Returns the equivalent arguments of the admin CLI; undefined for a state whose jobs the action cannot change, because
- * the command would change other jobs.
+ * Returns the equivalent arguments of the admin CLI. Returns undefined for a state whose jobs the action cannot change,
+ * because the command would change other jobs.
  * @param {keyof typeof acts} name
  * @param {string | undefined} state
  * @param {readonly string[]} options of the filter, without the state
@@ -146,8 +146,8 @@ function toCommand(name, state, options) {
 }
 
 /**
- * Reads the counts with a dry run. @param {Readonly<Record<string, unknown>>} filter @returns
- * {Promise<import('./act-on-all.js').Progress>}
+ * Returns the counts of waiting and dead jobs, read with dry runs. @param {Readonly<Record<string, unknown>>} filter
+ * @returns {Promise<import('./act-on-all.js').Progress>}
  */
 async function readProgress(filter) {
   /** @param {string} act @param {string} state */
@@ -167,7 +167,7 @@ function toFilter(given) {
   return Object.fromEntries(named.map(([name, value]) => [name, name === 'conversation_id' ? Number(value) : value]));
 }
 
-/** Options of the admin CLI, without the state. @param {Filter} filter */
+/** Returns the filter as options of the admin CLI, without the state. @param {Filter} filter */
 function optionsOf({
   service,
   type,

@@ -37,7 +37,10 @@ export function KeysPage({ query }) {
     call('GET', '/v1/keys', { query: { account_id: account, limit: rows, offset }, signal }),
   );
   const { data } = live;
-  /** @param {string} made shown even when the dialog was closed before the response, because it cannot be read again */
+  /**
+   * @param {string} made token, shown even when the dialog was closed before the response, because it cannot be read
+   * again
+   */
   const showToken = (made) => {
     setToken(made);
     setCreating(false);
@@ -130,8 +133,8 @@ function readRequest(form) {
 }
 
 /**
- * None until all is there that it needs: the admin CLI has no account of its own. @param {ReturnType<typeof
- * readRequest>} values
+ * Returns the equivalent CLI command once name, scopes and account are set: the admin CLI has no default account.
+ * @param {ReturnType<typeof readRequest>} values
  */
 function toCommand({ name, scopes: chosen, account, expires }) {
   if (name === '' || chosen.length === 0 || account === '') return undefined;

@@ -1,4 +1,7 @@
-/** The pages are in English, and so are their dates and numbers: in the browser's variant of English if it has one. */
+/**
+ * The pages are in English. Dates and numbers use the browser's variant of English, or British English for other
+ * languages.
+ */
 export const language = /^en\b/.test(navigator.language) ? navigator.language : 'en-GB';
 
 const figures = new Intl.NumberFormat(language);

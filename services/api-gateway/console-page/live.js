@@ -6,19 +6,20 @@ import { createShared, html, useCallback, useEffect, useRef, useState } from './
 /**
  * @template T
  * @typedef {object} Live
- * @property {T | undefined} data of the last response, kept during a refresh
+ * @property {T | undefined} data of the last response, preserved during a refresh
  * @property {CallFailure | undefined} failure of the last request
  * @property {number} at when `data` was received
  * @property {() => void} refresh
  */
 
 const everyMs = 10_000;
-/** Whether pages refresh themselves; slow readers and users of screen readers can stop it. */
+/** Whether pages refresh automatically. Slow readers and users of screen readers can switch this off. */
 const isRunning = createShared(true);
 
 /**
+ * Loads data and refreshes it every 10 s.
  * @template T
- * @param {string} key identifies the request: a new key loads again
+ * @param {string} key identifies the request: a new key starts a new request
  * @param {(signal: AbortSignal) => Promise<T>} load
  * @returns {Live<T>}
  */
@@ -60,8 +61,8 @@ export function useLive(key, load) {
   const refresh = useCallback(() => setRound((/** @type {number} */ before) => before + 1), []);
   useEffect(() => {
     if (!running) return undefined;
-    // A response can take longer than the interval, e.g. while a service is down: a new request would abort the pending
-    // one every time.
+    // Skips a refresh while a request is pending. A response can take longer than the interval, e.g. while a service is
+    // down, and each refresh would abort it.
     const timer = setInterval(() => document.hidden || isLoading.current || refresh(), everyMs);
     return () => clearInterval(timer);
   }, [running, key]);
@@ -84,9 +85,9 @@ export function Freshness({ live }) {
 }
 
 /**
- * Services that did not respond.
- * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` is the text about them, by default
- * for a list
+ * Shows the names of services that did not respond.
+ * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` explains what is missing, by
+ * default in a list
  */
 export function Missing({ names = [], what = 'Their items are missing. Refresh the page once they answer.' }) {
   if (names.length === 0) return null;

@@ -1,4 +1,4 @@
-/** State of the platform: waiting and failed jobs, and which services respond (P1). */
+/** Page with the state of the platform: waiting and failed jobs, and which services respond (P1). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { toFigure } from './language.js';
@@ -117,7 +117,7 @@ function Card({ name, value, bad = false, href, children }) {
   </li>`;
 }
 
-/** One row for each job type. @param {readonly JobCount[]} jobs @returns {Queue[]} */
+/** Returns one row for each job type. @param {readonly JobCount[]} jobs @returns {Queue[]} */
 function toQueues(jobs) {
   const byType = Map.groupBy(jobs, ({ type }) => type);
   return [...byType].map(([type, counts]) => ({

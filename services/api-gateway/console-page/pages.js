@@ -27,8 +27,8 @@ import { WebhooksPage } from './webhooks-page.js';
 /** @typedef {(properties: PageProperties) => unknown} PageView */
 
 /**
- * @type {readonly { name: string, title: string, views: readonly (PageView | undefined)[] }[]} one view for each number
- * of names
+ * @type {readonly { name: string, title: string, views: readonly (PageView | undefined)[] }[]} `views[n]` is the view
+ * for `n` path segments after the page
  */
 export const pages = [
   { name: 'overview', title: 'Overview', views: [OverviewPage] },

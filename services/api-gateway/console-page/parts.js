@@ -10,12 +10,12 @@ import { createShared, html, useId, useLayoutEffect, useRef, useState } from './
  * @typedef {object} Column
  * @property {string} title
  * @property {(item: T) => Children} show
- * @property {boolean} [wide] gets the room that is left
+ * @property {boolean} [wide] uses the remaining width
  */
 
 /**
- * A table; on a phone each row is a card. The explicit roles are needed because screen readers do not recognise a table
- * with another CSS layout.
+ * Renders a table; on a phone each row is a card. The explicit roles are needed because screen readers do not recognise
+ * a table with another CSS layout.
  * @template T
  * @param {{ title: string, columns: readonly Column<T>[], items: readonly T[], id: (item: T) => string | number, empty:
  * string }} properties
@@ -42,7 +42,7 @@ export function List({ title, columns, items, id, empty }) {
 }
 
 /**
- * Links to the next page and to the first. The browser's history has the previous pages.
+ * Renders links to the first and the next page. Previous pages are in the browser's history.
  * @param {{ query: URLSearchParams, name: 'cursor' | 'offset', next: string | null }} properties
  */
 export function Pages({ query, name, next }) {
@@ -63,7 +63,7 @@ export function Pages({ query, name, next }) {
  * @property {string} [hint]
  */
 
-/** On phones rows are cards, and filters are collapsed. Same width as in console.css. */
+/** On phones rows are cards, and filters are collapsed. The width is the same as in console.css. */
 const phone = matchMedia('(max-width: 48rem)');
 const isPhone = createShared(phone.matches);
 phone.addEventListener('change', () => isPhone.write(phone.matches));
@@ -71,7 +71,7 @@ phone.addEventListener('change', () => isPhone.write(phone.matches));
 /** @param {{ fields: readonly Field[], query: URLSearchParams }} properties */
 export function Filters({ fields, query }) {
   const id = useId();
-  /** The field that had the focus before the form was rendered again with the values of another URL. */
+  /** Id of the field that had the focus before a new URL rendered the form again. */
   const focused = useRef('');
   const keepFocus = () => (focused.current = document.activeElement?.id ?? '');
   useLayoutEffect(() => {
@@ -90,7 +90,7 @@ export function Filters({ fields, query }) {
       /** @param {string} text */
       const read = (text) => (type === 'time' ? fromField(text) : text.trim());
       const [given, value] = [query.get(name) ?? '', read(form.text(name))];
-      // Unchanged values are sent exactly: a field cannot show line ends or milliseconds.
+      // Sends unchanged values as in the URL, because a field cannot show line ends or milliseconds.
       return [name, value === read(toFieldValue(type, given)) ? given : value];
     });
     go(withQuery(query, Object.fromEntries(values)));
@@ -121,7 +121,10 @@ export function Filters({ fields, query }) {
   </details>`;
 }
 
-/** A configuration value or similar: inline when it is short. @param {{ name: string, value: unknown }} properties */
+/**
+ * Shows a named value, such as a setting: inline when it is short, otherwise collapsed. @param {{ name: string, value:
+ * unknown }} properties
+ */
 export function Value({ name, value }) {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= 80) return html`<b>${name}</b> ${text}`;
@@ -176,9 +179,9 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
 }
 
 /**
- * The equivalent command of the admin CLI; renders nothing if the CLI does not support it.
- * @param {{ words: readonly string[] | undefined, what?: string }} properties `what` distinguishes it from other
- * commands of the page
+ * Shows the equivalent command of the admin CLI; renders nothing if the CLI does not support the action.
+ * @param {{ words: readonly string[] | undefined, what?: string }} properties `what` distinguishes the command from
+ * other commands of the page
  */
 export function Command({ words, what = '' }) {
   const [copied, setCopied] = useState('');
@@ -209,8 +212,8 @@ function quote(word) {
 }
 
 /**
- * Options of the CLI with their values; undefined and null are omitted. @param {Readonly<Record<string, string | null |
- * undefined>>} options
+ * Returns options of the CLI with their values, without undefined, null and empty values. @param
+ * {Readonly<Record<string, string | null | undefined>>} options
  */
 export function toOptions(options) {
   return Object.entries(options).flatMap(([name, value]) =>
@@ -219,21 +222,21 @@ export function toOptions(options) {
 }
 
 /**
- * Free text that may start like an option; must be the last arguments of a command. @param {string | null | undefined}
- * text
+ * Returns CLI arguments for free text, which may start with `-`. They must be the last arguments of a command. @param
+ * {string | null | undefined} text
  */
 export function toWords(text) {
   return text === null || text === undefined || text === '' ? [] : ['--', text];
 }
 
 /**
- * A dialog that is open while it is rendered; the browser restores the focus when it is removed.
+ * Shows a dialog as long as it is rendered. The browser restores the focus when the dialog is removed.
  * @param {{ title: string, onClose: () => void, children?: Children }} properties
  */
 export function Dialog({ title, onClose, children }) {
   const dialog = /** @type {{ current: HTMLDialogElement | null }} */ (useRef(null));
   const id = useId();
-  // Runs before further input.
+  // A layout effect opens the dialog before the next input event.
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -246,7 +249,7 @@ export function Dialog({ title, onClose, children }) {
 }
 
 /**
- * Runs an action, one call at a time, and reports its result.
+ * Returns `run`, which runs an action unless one is running, and the state of the action.
  * @param {() => Promise<unknown>} work
  */
 export function useAct(work) {

@@ -32,7 +32,7 @@ export function PeoplePage({ query }) {
   const offset = Number(query.get('offset') ?? 0);
   /** @type {import('./live.js').Live<import('../../../clients/typescript/operations.ts').ListPeopleResult>} */
   const live = useLive(query.toString(), (signal) =>
-    // The empty text matches every name.
+    // An empty search text matches every name.
     call('GET', '/v1/people', { query: { q: query.get('q') ?? '', limit: rows, offset }, signal }),
   );
   return html`<${Heading} title="People"><${Freshness} live=${live} /><//>
@@ -160,7 +160,8 @@ export function Channels({ channels }) {
 }
 
 /**
- * Offset of the next page of lists that share one pager; null when every list is at its end. @param {number} offset
+ * Returns the offset of the next page of lists that share one pager; returns null when every list is at its end. @param
+ * {number} offset
  * @param {readonly { count: number }[]} lists
  */
 export function nextOf(offset, lists) {

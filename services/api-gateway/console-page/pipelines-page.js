@@ -1,4 +1,4 @@
-/** Conversations in pipeline steps: since when, and what they wait for (P5). */
+/** Conversations in pipeline steps, with the start of the step and what they wait for (P5). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';

@@ -1,4 +1,4 @@
-/** Converts rich text to plain text: the pages neither show nor parse HTML that people wrote. */
+/** Converts rich text to plain text, because the pages neither show nor parse HTML written by users. */
 
 const lineEnds = /<(?:br|\/p|\/li|\/h[1-6]|\/blockquote|\/pre)\b[^<>]*>/gi;
 const tags = /<\/?[a-z!][^<>]*>/gi;
@@ -6,7 +6,7 @@ const entities = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/
 /** @type {Readonly<Record<string, string>>} */
 const named = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** @param {string} rich as the platform stores it: sanitised, with every special character outside tags as an entity */
+/** @param {string} rich stored rich text: sanitised, with every special character outside tags as an entity */
 export function toPlainText(rich) {
   return rich
     .replaceAll(lineEnds, '\n')

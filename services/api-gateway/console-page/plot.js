@@ -1,4 +1,4 @@
-/** A chart over time. Its latest values are also shown as text; screen readers get only the chart's name. */
+/** Draws a chart over time. Its latest values are also shown as text; screen readers receive only the chart's name. */
 import uPlot from 'uplot';
 import { language, toFigure } from './language.js';
 import { html, useEffect, useRef, useState } from './ui.js';
@@ -11,7 +11,7 @@ import { html, useEffect, useRef, useState } from './ui.js';
 const height = 180;
 const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
 const amount = new Intl.NumberFormat(language, { notation: 'compact' });
-/** Steps between axis values, which are counts. */
+/** Allowed intervals between axis labels, which are counts. */
 const steps = Array.from({ length: 10 }, (_value, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 const minutes = [1, 2, 5, 10, 30, 60, 120, 240].map((count) => 60 * count);
 const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -108,13 +108,13 @@ function writeAmounts(_plot, values) {
   return values.map((count) => amount.format(count));
 }
 
-/** A single value does not make a line. @param {uPlot} plot */
+/** Returns whether there is only one value, which cannot be drawn as a line. @param {uPlot} plot */
 function isAlone({ data: [at] }) {
   return at.length < 2;
 }
 
 /**
- * Shows at least five minutes, with the first data at the right.
+ * Returns a time range of at least five minutes that ends with the latest value.
  * @param {unknown} _plot
  * @param {number} low
  * @param {number} high

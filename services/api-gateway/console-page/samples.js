@@ -1,6 +1,6 @@
 /**
- * Values of the overview since this tab was opened: the platform reports only its current state, so the page collects
- * the history.
+ * History of the overview since this tab was opened. The platform reports only its current state, so the page collects
+ * the values.
  */
 
 /**
@@ -35,7 +35,7 @@ export function readSamples() {
     const before = samples[index - 1];
     if (before === undefined) return { done: 0, died: 0 };
     const minutes = (sample.at - before.at) / 60;
-    // Old jobs are removed and dead ones redriven: a lower count than before is shown as 0.
+    // A count can decrease, as old jobs are removed and dead jobs redriven. The rate is then 0.
     return {
       done: Math.max(0, sample.done - before.done) / minutes,
       died: Math.max(0, sample.dead - before.dead) / minutes,

@@ -1,4 +1,4 @@
-/** Sign-in. The URL is preserved, so the requested page is shown afterwards. */
+/** Sign-in form. The URL is preserved, so the requested page is shown after signing in. */
 import { signIn } from './calls.js';
 import { Failure, readForm, useAct } from './parts.js';
 import { html, useEffect, useRef } from './ui.js';

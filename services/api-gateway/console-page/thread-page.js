@@ -13,8 +13,7 @@ import { html, useId, useState } from './ui.js';
 const rows = 100;
 
 /**
- * Drafts by thread, until they are sent: preserved when messages are loaded or the session ends. @type {Map<string,
- * string>}
+ * Unsent drafts by thread. They are preserved when messages are loaded or the session ends. @type {Map<string, string>}
  */
 const drafts = new Map();
 
@@ -127,7 +126,7 @@ function Write({ path, id, isOfCli, onDone }) {
   const { busy, failure, run } = useAct(async () => {
     if (text.trim() === '') return;
     await call('POST', `${path}/message`, { body: { body: text } });
-    // Keeps text that was typed while the message was being sent.
+    // Clears the draft, unless text was typed while the message was being sent.
     if (drafts.get(draft) === text) keep('');
     onDone();
   });

@@ -27,7 +27,7 @@ const units = [
 
 /** @param {number} seconds in the future; negative = in the past */
 function toRelative(seconds) {
-  // The page's clock ticks once a second, so a recent event can be ahead of it.
+  // The page's clock ticks once a second, so the time of a recent event can be later than the clock.
   if (seconds >= 0 && seconds <= 2) return relative.format(-0, 'second');
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? /** @type {const} */ (['second', 1]);
   return relative.format(Math.trunc(seconds / size), unit);
@@ -48,14 +48,17 @@ export function Time({ at, none = 'never' }) {
   >`;
 }
 
-/** Value of a `datetime-local` field for an instant. @param {string} at */
+/** Returns the value of a `datetime-local` field for an instant. @param {string} at */
 export function toField(at) {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return '';
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
-/** The instant for the value of such a field; empty when the field is empty. @param {string} text */
+/**
+ * Returns the instant for the value of a `datetime-local` field; returns an empty string for an empty field. @param
+ * {string} text
+ */
 export function fromField(text) {
   const date = new Date(text);
   return text === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString();

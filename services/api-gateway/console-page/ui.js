@@ -1,4 +1,4 @@
-/** The UI library, under the names that our modules use. */
+/** Exports the UI library under the names that our modules use. */
 import htm from 'htm';
 import { h, render } from 'preact';
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -11,7 +11,7 @@ export const html = /** @type {any} */ (htm).bind(h);
 export { render, useCallback, useEffect, useId, useLayoutEffect, useRef, useState };
 
 /**
- * A value that several parts of the page observe.
+ * Creates a value that several components observe.
  * @template T
  * @param {T} initial
  */

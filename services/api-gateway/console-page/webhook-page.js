@@ -1,4 +1,4 @@
-/** One inbound webhook, as received (P4). */
+/** One inbound webhook, with its body as received (P4). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Json } from './job-page.js';
@@ -60,7 +60,7 @@ function describe(webhook) {
   ];
 }
 
-/** The body as received; JSON is formatted. @param {{ body: string }} properties */
+/** Shows the body as received; JSON is formatted. @param {{ body: string }} properties */
 function Body({ body }) {
   try {
     return html`<${Json} title="Body" value=${JSON.parse(body)} />`;

@@ -144,14 +144,15 @@ function toAct(given) {
   };
 }
 
-/** Either service processes as many of its own webhooks as one call may request. */
+/** Limit of a bulk replay in both services: each processes up to 10000 of its own webhooks per call. */
 const maxReplayed = '20000';
 
 /** The admin CLI's names of the providers. @type {Readonly<Record<string, string>>} */
 const providers = { booking: 'cal.com', meeting: 'realtimekit', telegram: 'telegram' };
 
 /**
- * Undefined for combinations that no webhook can have: the admin CLI rejects them.
+ * Returns the equivalent CLI command. Returns undefined for filter combinations that cannot match a webhook, because
+ * the admin CLI rejects them.
  * @param {string} verb
  * @param {Filter} filter
  * @param {Filter} more options

@@ -1,6 +1,6 @@
 /**
- * Operations that are allowed with a console session, so that a fault of the page can only call what the page itself
- * uses (P6). Each operation checks the rights of the account in addition.
+ * Operations that are allowed with a console session (P6). A fault of the page can therefore call only operations that
+ * the page uses. Each operation also checks the rights of the account.
  */
 import type { Route } from '#libs/contract';
 
@@ -39,14 +39,14 @@ const operations: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The function returns whether the route of a request is an operation of the console.
+ * Returns a function that checks whether a request belongs to an operation of the console.
  * @throws Error when an operation has no route
  */
 export function createAllowedOperations(routes: readonly Route[]): (method: string, path: string) => boolean {
   const allowed = new Set(Object.values(operations).flat());
   const known = new Set(routes.map(({ operationId }) => operationId));
   for (const id of allowed) if (!known.has(id)) throw new Error(`operation ${id} of the console has no route`);
-  // Fixed segments before parameters, as in the router: `/conversations/search` is not a conversation.
+  // Fixed segments precede parameters, as in the router: `/conversations/search` is not the id of a conversation.
   const table = routes
     .map(({ method, path, operationId }) => ({
       method: method as string,
@@ -69,7 +69,7 @@ function orderOf(segments: readonly string[]): string {
   return segments.map((part) => (part.startsWith('{') ? '\u{10ffff}' : part)).join('/');
 }
 
-/** `{name}` matches one segment that is not empty. */
+/** Returns whether the path matches the template. `{name}` matches one segment that is not empty. */
 function matches(template: readonly string[], segments: readonly string[]): boolean {
   const matchesPart = (part: string, index: number): boolean =>
     part.startsWith('{') ? segments[index] !== '' : part === segments[index];

@@ -9,7 +9,7 @@ describe('parseReturnUrl (S3)', () => {
     '/console/jobs?state=failed&q=a%20b',
     '/console/jobs/media/1',
     '/console?x=https://evil.example.org',
-  ])('accepts the page %s', (url) => {
+  ])('accepts the return URL %s', (url) => {
     expect(parseReturnUrl(url)).toBe(url);
   });
 
@@ -39,11 +39,11 @@ describe('parseReturnUrl (S3)', () => {
     '/console/assets/1/main.js',
     '/console/session',
     `/console/jobs?q=${'x'.repeat(1_600)}`,
-  ])('replaces %j by the overview', (text) => {
+  ])('replaces the return URL %j by the overview', (text) => {
     expect(parseReturnUrl(text)).toBe('/console');
   });
 
-  it('returns a path of the console for any text', () => {
+  it('returns a path of the console for any return URL', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl({ withQueryParameters: true }), fc.webPath());
     fc.assert(
       fc.property(fc.constantFrom('', '/', '/console', '/console/', '//', '/console/..'), texts, (prefix, text) => {
@@ -61,7 +61,7 @@ describe('parseReturnUrl (S3)', () => {
 });
 
 describe('withReason', () => {
-  it('adds the reason once and preserves filters', () => {
+  it('adds the reason to a URL once and preserves its filters', () => {
     expect(withReason('/console/jobs?state=failed', 'away')).toBe('/console/jobs?state=failed&signIn=away');
     expect(withReason('/console?signIn=away', 'refused')).toBe('/console?signIn=refused');
   });

@@ -1,15 +1,18 @@
-/** Session cookie of the console, and the check that a request comes from its own pages (S3). */
+/** Session cookie of the console, and the check that a request was sent by a page of the console (S3). */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface SessionCookie {
   /**
-   * The token in a `Cookie` header; undefined when there is none, or more than one, as it is unclear which one is
-   * valid.
+   * Returns the token in a `Cookie` header. Returns undefined without a token, and for several tokens, as it is unclear
+   * which one is valid.
    */
   read(header: string | undefined): string | undefined;
-  /** `Set-Cookie` that starts a session. The cookie ends with the browser; the directory ends the token. */
+  /**
+   * Returns the `Set-Cookie` header that starts a session. The cookie ends with the browser session; the directory ends
+   * the token.
+   */
   write(token: string): string;
-  /** `Set-Cookie` that removes it. */
+  /** `Set-Cookie` header that removes the session cookie. */
   readonly removal: string;
 }
 
@@ -17,17 +20,19 @@ const plainName = 'coherence_console';
 
 const local = /^(?:localhost|.+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/** Whether the host is this machine, where the console works without TLS. */
+/** Returns whether the host is this machine, where the console works without TLS. */
 function isLocalHost(hostname: string): boolean {
   return local.test(hostname);
 }
 
-/** Whether the request can have a session. Like an `Authorization` header, the cookie is not verified here. */
+/**
+ * Returns whether the request can have a session. As with an `Authorization` header, the cookie is not verified here.
+ */
 export function mayHaveSession(header: string | undefined): boolean {
   return header?.includes(`${plainName}=`) === true;
 }
 
-/** With TLS the name has the prefix `__Secure-`: browsers accept such cookies only over TLS. */
+/** Creates the cookie. With TLS its name has the prefix `__Secure-`; browsers accept such cookies only over TLS. */
 export function createSessionCookie(isSecure: boolean): SessionCookie {
   const name = `${isSecure ? '__Secure-' : ''}${plainName}`;
   const attributes = `; Path=/console; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
@@ -37,7 +42,8 @@ export function createSessionCookie(isSecure: boolean): SessionCookie {
         const [key = '', ...value] = pair.split('=');
         return key.trim() === name ? [value.join('=').trim()] : [];
       });
-      // A sibling host of the same domain could add a cookie of its own account (session fixation).
+      // Several values are rejected: a sibling host of the domain could have added a cookie with another account
+      // (session fixation).
       return values.length === 1 ? values[0] : undefined;
     },
     write: (token) => `${name}=${token}${attributes}`,
@@ -45,7 +51,10 @@ export function createSessionCookie(isSecure: boolean): SessionCookie {
   };
 }
 
-/** Host of this server as the browser sees it; a proxy passes `Host` on. Undefined when `Host` is invalid. */
+/**
+ * Returns the host of this server as the browser sees it, from the `Host` header that proxies pass on. Returns
+ * undefined when `Host` is invalid.
+ */
 export function findOwnHost({ host }: IncomingHttpHeaders): { host: string; isLocal: boolean } | undefined {
   const address = `http://${host ?? ''}/`;
   if (host === undefined || !URL.canParse(address)) return undefined;
@@ -56,8 +65,8 @@ export function findOwnHost({ host }: IncomingHttpHeaders): { host: string; isLo
 }
 
 /**
- * Whether a browser sent the request from a page of this server. Changes require an `Origin` header; reads can omit it,
- * as browsers do.
+ * Returns whether a browser sent the request from a page of this server. Changes require an `Origin` header; browsers
+ * can omit it for reads.
  */
 export function isFromOwnPage(method: string, headers: IncomingHttpHeaders): boolean {
   const own = findOwnHost(headers);
@@ -68,12 +77,12 @@ export function isFromOwnPage(method: string, headers: IncomingHttpHeaders): boo
   if (origin === undefined) return method === 'GET' || method === 'HEAD';
   if (!URL.canParse(origin)) return false;
   const { protocol, host } = new URL(origin);
-  // Except on this machine, cookie and page require TLS.
+  // Cookie and page require TLS, except on this machine.
   const isProtected = protocol === 'https:' || (own.isLocal && protocol === 'http:');
   return isProtected && stripPort(host, protocol) === stripPort(own.host, protocol);
 }
 
-/** Not all proxies pass the default port on. */
+/** Removes the default port, which some proxies do not pass on. */
 function stripPort(host: string, protocol: string): string {
   return host.replace(protocol === 'https:' ? /:443$/ : /:80$/, '');
 }

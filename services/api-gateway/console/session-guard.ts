@@ -1,7 +1,7 @@
 /**
- * Requests of the console (S3): `/console/api/…` with the session cookie is rewritten to `/api/…` with the bearer token
- * of the cookie, and passes the same routes, checks and limits. Routes do not read cookies. Console sessions are valid
- * on this path only, and no other tokens are.
+ * Handles requests of the console (S3). `/console/api/…` with the session cookie is rewritten to `/api/…` with the
+ * bearer token of the cookie, and passes the same routes, checks and limits. Routes do not read cookies.
+ * `/console/api/…` is the only path that accepts console sessions, and accepts no other tokens.
  */
 import { AppError, notFound } from '#libs/errors';
 import { type HttpContext, rewritePath } from '#libs/http';
@@ -11,7 +11,7 @@ const root = '/console';
 const callPrefix = `${root}/api/`;
 const logoutPath = '/api/v1/auth/logout';
 
-/** A response that is opened as a page cannot run scripts. */
+/** Prevents scripts in a response that is opened as a page. */
 const responsePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 interface SessionGuardOptions {
@@ -35,7 +35,7 @@ export function createSessionGuard({ isEnabled, isAllowed }: SessionGuardOptions
     if (!isAllowed(ctx.method, path)) throw notFound();
     const cookie = findCookie(ctx);
     const token = cookie.read(ctx.req.headers.cookie);
-    // The session determines the actor; other credentials are dropped.
+    // The session determines the actor, so other credentials are removed.
     delete ctx.req.headers.authorization;
     if (token !== undefined) ctx.req.headers.authorization = `Bearer ${token}`;
     ctx.res.setHeader('Content-Security-Policy', responsePolicy);
@@ -49,7 +49,7 @@ export function createSessionGuard({ isEnabled, isAllowed }: SessionGuardOptions
     ctx.path === root || ctx.path.startsWith(`${root}/`) ? guard(ctx, next) : next();
 }
 
-/** The session cookie for the host of the request. */
+/** Returns the session cookie for the host of the request. */
 export function findCookie(ctx: HttpContext): SessionCookie {
   return createSessionCookie(findOwnHost(ctx.req.headers)?.isLocal !== true);
 }

@@ -1,6 +1,6 @@
 /**
- * Cookies of signing in and out at the identity provider (S3; D105). Each pending sign-in has its own cookie with start
- * time, sealed state and return URL, so that several tabs do not interfere.
+ * Cookies for signing in and out at the identity provider (S3; D105). Each pending sign-in has its own cookie with
+ * start time, sealed state and return URL, so that several tabs do not interfere.
  */
 import { createHash } from 'node:crypto';
 import { signInSeconds } from '#libs/oidc';
@@ -19,7 +19,7 @@ export interface PendingSignIn {
 
 /** Pending sign-ins per browser; a further one replaces the oldest. */
 const maxPending = 5;
-/** Occurs neither in sealed states nor in encoded URLs. */
+/** The divider cannot occur in sealed states or encoded URLs. */
 const divider = '|';
 const requireLoginSeconds = 30 * 86_400;
 
@@ -40,14 +40,14 @@ export class SignInCookies {
     );
   }
 
-  /** The pending sign-in of a callback's state; undefined when this browser has none. */
+  /** Returns the pending sign-in for the state of a callback; returns undefined when this browser has none. */
   find(state: string | null): PendingSignIn | undefined {
     const name = this.#nameOf(state ?? '');
     const value = this.#read(name);
     return value === undefined ? undefined : readPending(name, value);
   }
 
-  /** `Set-Cookie` of a new sign-in, and of the replaced ones. */
+  /** Returns the `Set-Cookie` headers that add a sign-in and remove the replaced ones. */
   add({
     state,
     sealedState,
@@ -69,7 +69,10 @@ export class SignInCookies {
     return `${name}=${this.#attributes(signInPath)}; Max-Age=0`;
   }
 
-  /** Identifies the session to the provider at sign-out. SameSite=Strict: other sites cannot sign users out. */
+  /**
+   * Identifies the session to the provider at sign-out. The cookie is SameSite=Strict, so that other sites cannot sign
+   * users out.
+   */
   get signOutHint(): string | undefined {
     return this.#read(this.#signOutName);
   }
@@ -79,7 +82,7 @@ export class SignInCookies {
     return `${this.#signOutName}=${hint ?? ''}${attributes}${hint === undefined ? '; Max-Age=0' : ''}`;
   }
 
-  /** Whether the provider must ask for credentials, because its own session could not be ended. */
+  /** Whether the provider must request credentials, because the provider's session could not be ended. */
   get requiresLogin(): boolean {
     return this.#values.has(this.#requiresLoginName);
   }
@@ -96,7 +99,7 @@ export class SignInCookies {
     return `${this.#prefix}coherence_ask_again`;
   }
 
-  /** The name contains a hash only; the state is sealed in the value. */
+  /** Returns the cookie name, which contains only a hash of the state. The state is sealed in the value. */
   #nameOf(state: string): string {
     return `${this.#prefix}coherence_sign_in_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
   }
@@ -106,13 +109,16 @@ export class SignInCookies {
     return own.map(([name, [value = '']]) => readPending(name, value));
   }
 
-  /** Undefined when there is none, or more than one: a sibling host of the same domain could add one. */
+  /**
+   * Returns the value of a cookie. Returns undefined without a cookie, and for several cookies, as a sibling host of
+   * the domain could have added one.
+   */
   #read(name: string): string | undefined {
     const values = this.#values.get(name);
     return values?.length === 1 ? values[0] : undefined;
   }
 
-  /** Lax: the provider sends the browser back from its own site. */
+  /** SameSite=Lax sends the cookie when the provider redirects the browser back from another site. */
   #attributes(path: string): string {
     return `; Path=${path}; HttpOnly; SameSite=Lax${this.#isLocal ? '' : '; Secure'}`;
   }

@@ -29,7 +29,7 @@ export interface ProviderSignInParts {
 const overviewUrl = parseReturnUrl(undefined);
 
 export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSignInParts): ProviderSignIn {
-  /** Returns to the page with the reason of the failure. @throws unexpected errors */
+  /** Redirects to the page with the reason of the failure. @throws unexpected errors */
   const sendBack = (ctx: HttpContext, call: CallContext, returnUrl: string, error: unknown): void => {
     const reason = reasonOf(error);
     if (reason !== 'limited') onFailure(error, call);
@@ -85,14 +85,14 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
         send(ctx, returnUrl);
       } catch (error) {
         const isUnknown = error instanceof SignInError && error.detail === 'state';
-        // The callback was opened again, or another tab finished first.
+        // The sign-in is already finished: the callback was opened twice, or another tab was faster.
         if (isUnknown && (await hasSession(ctx, call))) send(ctx, returnUrl);
         else sendBack(ctx, call, returnUrl, error);
       }
     },
     signOut: async ({ ctx }) => {
       const own = requireOwnHost(ctx);
-      // A link on another site must not sign users out.
+      // Links on other sites must not sign users out.
       if (!isFromOwnPage(ctx.method, ctx.req.headers)) return send(ctx, overviewUrl);
       const cookies = new SignInCookies(own.isLocal, ctx.req.headers.cookie);
       const url = await codeSignIn.endSession(`${own.origin}${overviewUrl}`, cookies.signOutHint);
@@ -103,7 +103,7 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
   };
 }
 
-/** Origin of this server as the browser sees it. @throws AppError bad_request */
+/** Returns the origin of this server as the browser sees it. @throws AppError bad_request */
 function requireOwnHost(ctx: HttpContext): { isLocal: boolean; origin: string } {
   const own = findOwnHost(ctx.req.headers);
   if (own === undefined)
@@ -118,7 +118,10 @@ function send(ctx: HttpContext, url: string): void {
   sendEmpty(ctx, 303);
 }
 
-/** Maps a refusal of the directory: no account for the identity, possibly because the email could not be fetched. */
+/**
+ * Maps an error of the directory to a sign-in error. A missing account can be caused by an email that could not be
+ * fetched.
+ */
 function explainRefusal(error: unknown, withoutEmail: SignInError | undefined): unknown {
   if (!(error instanceof AppError)) return error;
   if (error.code === 'permission_denied')
@@ -128,7 +131,7 @@ function explainRefusal(error: unknown, withoutEmail: SignInError | undefined): 
   return new SignInError({ failure: 'refused', detail: 'no_account' }, { cause: error });
 }
 
-/** Reason for the page; `limited` after too many sign-ins. @throws unexpected errors */
+/** Returns the failure reason for the page; `limited` after too many sign-ins. @throws unexpected errors */
 function reasonOf(error: unknown): string {
   if (!(error instanceof AppError)) throw error;
   if (error instanceof SignInError) return error.failure;

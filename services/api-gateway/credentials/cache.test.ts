@@ -13,7 +13,7 @@ const actor: UserActor = {
 const newCall = (): CallContext => ({ requestId: 'r', traceparent: '' });
 const token = 'token-7';
 
-/** A cache whose calls the test answers, each with a new actor. */
+/** Returns a cache, and its pending calls for the test to resolve, each with a new actor. */
 function createCache(validForMs?: number) {
   const answers: (() => void)[] = [];
   let nowMs = 0;
@@ -37,7 +37,7 @@ function createCache(validForMs?: number) {
 }
 
 describe('credential cache (K6)', () => {
-  it('verifies a token again after 800 ms', async () => {
+  it('verifies a cached token again after 800 ms', async () => {
     const { verify, advance } = createCache();
     expect(await verify()).toBe(1);
     advance(799);
@@ -46,7 +46,7 @@ describe('credential cache (K6)', () => {
     expect(await verify()).toBe(2);
   });
 
-  it('does not cache a token beyond its expiry', async () => {
+  it('does not cache a token after its expiry', async () => {
     const { verify, advance } = createCache(300);
     expect(await verify()).toBe(1);
     advance(299);
@@ -55,7 +55,7 @@ describe('credential cache (K6)', () => {
     expect(await verify()).toBe(2);
   });
 
-  it('verifies a token again when it was revoked during the call', async () => {
+  it('verifies a token again when it was revoked during the verification', async () => {
     const { cache, answers, verify } = createCache();
     const verified = cache.verify(token, newCall);
     cache.invalidate('7');

@@ -8,33 +8,36 @@ import type { CallContext } from '#libs/nats';
 
 export type UserActor = Extract<Actor, { kind: 'user' }>;
 
-/** A form of bearer token that acts for an account. The forms do not overlap. */
+/** A type of bearer token that acts for an account. A text matches at most one type. */
 export interface Credential {
-  /** Whether the text has this form. Other texts are not verified. */
+  /** Returns whether the text has the format of this credential. Only matching texts are verified. */
   matches(token: string): boolean;
   /**
-   * The actor of a token, synchronously when it is cached.
+   * Returns the actor of a token, synchronously when it is cached.
    * @param newCall creates the call context when the directory has to be called
-   * @throws AppError unauthenticated, or unavailable when it cannot be verified
+   * @throws AppError unauthenticated; unavailable when the token cannot be verified
    */
   verify(token: string, newCall: () => CallContext): UserActor | Promise<UserActor>;
 }
 
-/** The same error for every rejected token, so that it does not reveal the reason. */
+/** Returns the same error for every rejected token, to hide the reason. */
 export function unauthenticated(): AppError {
   return new AppError({ code: 'unauthenticated', message: 'Authentication is required.' });
 }
 
 export interface CachedCredential extends Credential {
-  /** Removes the entries of an id, e.g. of a session after its logout. */
+  /** Removes the cached tokens of a session or key, e.g. after the logout of the session. */
   invalidate(id: string): void;
   invalidateAll(): void;
 }
 
 interface CredentialCacheOptions {
-  /** Form of the token. The first group, if any, is the id of the session or key. */
+  /** Format of the token. The first group, if any, is the id of the session or key. */
   readonly pattern: RegExp;
-  /** Calls the directory. @throws AppError unauthenticated; any other error means that the token cannot be verified */
+  /**
+   * Verifies a token at the directory. @throws AppError unauthenticated; any other error means that the token cannot be
+   * verified
+   */
   readonly fetch: (token: string, call: CallContext) => Promise<VerifiedToken>;
   /** Monotonic clock in milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -46,7 +49,9 @@ interface VerifiedToken {
   readonly validForMs?: number;
 }
 
-/** Counted from the start of the call, so that it remains below a second including the call. */
+/**
+ * The lifetime starts with the call to the directory, so that an entry including the call lives for less than a second.
+ */
 const ttlMs = 800;
 const maxEntries = 10_000;
 
@@ -59,7 +64,7 @@ interface CacheEntry {
 interface PendingCall {
   readonly id: string;
   readonly actor: Promise<UserActor>;
-  /** Revoked during the call: the result is not cached, and other requests do not share it. */
+  /** The token was revoked during the call: the result is not cached, and other requests do not share the call. */
   stale: boolean;
 }
 

@@ -8,9 +8,9 @@ import type { IdentityProvider } from '../identity-provider.ts';
 import { type CachedCredential, createCredentialCache, type Credential } from './cache.ts';
 
 export interface Credentials {
-  /** Accepted by the APIs. */
+  /** Credentials that the APIs accept. */
   readonly credentials: readonly Credential[];
-  /** Accepted by the console. */
+  /** Sessions that the console accepts. */
   readonly consoleSessions: Credential;
   /** Removes a session from the caches of this process. */
   readonly invalidateSession: (key: string) => void;
@@ -36,13 +36,13 @@ export function createCredentials(bus: Bus, provider: IdentityProvider | undefin
 const sessionPattern = /^svc_agentic_([a-z0-9]{32})_[A-Za-z0-9_-]{43}$/;
 
 interface SessionsOptions {
-  /** True: console sessions only; false: API sessions only. */
+  /** True accepts only console sessions; false accepts only API sessions. */
   readonly forConsole?: boolean;
   /** Monotonic clock in milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
-/** Sessions of the API, or of the console, which have the same form (S3). */
+/** Verifies sessions of the API or of the console, which have the same format (S3). */
 export function createSessions(
   bus: Pick<Bus, 'call'>,
   { forConsole = false, now }: SessionsOptions = {},
@@ -57,7 +57,7 @@ export function createSessions(
 
 const keyPattern = /^svc_key_([0-9A-Za-z]{12,24})_[A-Za-z0-9_-]{43}$/;
 
-/** Service keys (rules/access#service-keys; K1, K6). @param now monotonic clock in milliseconds */
+/** Verifies service keys (rules/access#service-keys; K1, K6). @param now monotonic clock in milliseconds */
 export function createKeys(bus: Pick<Bus, 'call'>, now?: () => number): CachedCredential {
   return createCredentialCache({
     pattern: keyPattern,
@@ -75,10 +75,10 @@ interface IdentityTokenOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A JSON object in base64url. Other tokens of the platform do not start like this. */
+/** A JWT starts with a JSON object in base64url. Other tokens of the platform have other prefixes. */
 const jwtPattern = /^eyJ/;
 
-/** JWTs of the identity provider (rules/access#identity-provider; S1, S2, S4). */
+/** Verifies JWTs of the identity provider (rules/access#identity-provider; S1, S2, S4). */
 function createIdentityTokens({ bus, verifier, onFailure, now }: IdentityTokenOptions): CachedCredential {
   return createCredentialCache({
     pattern: jwtPattern,

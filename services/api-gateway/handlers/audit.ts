@@ -1,4 +1,4 @@
-/** `GET /api/ops/audit`: the merged audit logs of all services (A3). */
+/** Handles `GET /api/ops/audit`: the merged audit logs of all services (A3). */
 import { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
 import { isPossibleId, type PublicAuditEntry } from '#libs/contract';
 import type { RouteHandlers } from '#libs/http';
@@ -24,11 +24,11 @@ const logs = {
 } as const;
 const services = Object.keys(logs) as (keyof typeof logs)[];
 
-/** An account id; emails do not match. */
+/** Matches account ids, but not emails. */
 const accountId = /^[0-9]+$/;
 
 export function createAuditHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHandlers<(typeof auditRoutes)[number]> {
-  /** Undefined when there is no account with the email. */
+  /** Returns the account id; returns undefined when no account has the email. */
   const findAccount = async (actor: string, call: CallContext): Promise<number | undefined> => {
     if (accountId.test(actor)) return isPossibleId(Number(actor)) ? Number(actor) : undefined;
     const { items } = await bus.call(directory.rpcs.nameAccounts, { ids: [], email: actor }, call);

@@ -18,7 +18,7 @@ const record = (isStored: (ids: string[]) => boolean = () => true) => {
 };
 
 describe('batchPublishes (D20)', () => {
-  it('publishes the webhooks of each event loop turn as one message, in order', async () => {
+  it('publishes all webhooks of an event loop turn as one message, in order', async () => {
     const { messages, publish } = record();
     const first = ['a', 'b', 'c'].map((id) => publish(entry(id)));
     expect(messages).toEqual([]);
@@ -28,19 +28,19 @@ describe('batchPublishes (D20)', () => {
     expect(messages).toEqual([['a', 'b', 'c'], ['d']]);
   });
 
-  it('batches webhooks of one kind only', async () => {
+  it('batches only webhooks of the same kind', async () => {
     const { messages, publish } = record();
     await Promise.all([publish(entry('a')), publish(entry('x', { subject: 'meetings' })), publish(entry('b'))]);
     expect(messages).toEqual([['a', 'b'], ['x']]);
   });
 
-  it('reports a failed message to its webhooks only', async () => {
+  it('reports a failed message to the webhooks in it, and to no others', async () => {
     const { publish } = record((ids) => !ids.includes('a'));
     const stored = [publish(entry('a')), publish(entry('b')), publish(entry('x', { subject: 'meetings' }))];
     expect(await Promise.all(stored)).toEqual([false, false, true]);
   });
 
-  it('limits a message to 32 webhooks and 256 KiB; a larger webhook has its own message', async () => {
+  it('limits a message to 32 webhooks and 256 KiB, and sends a larger webhook as a separate message', async () => {
     const { messages, publish } = record();
     await Promise.all(Array.from({ length: 70 }, (_value, index) => publish(entry(String(index)))));
     await Promise.all(['p', 'q', 'r'].map((id) => publish(entry(id, { size: 100 * 1024 }))));

@@ -5,11 +5,11 @@
 import { type Batcher, createBatcher } from '#libs/concurrency';
 import type { SpoolEntry } from './webhook-spool.ts';
 
-/** Keeps messages small, as a message is redelivered when one of its webhooks fails. */
+/** Limits the size of a message, because the whole message is redelivered when one of its webhooks fails. */
 const maxItems = 32;
 const maxSize = 256 * 1024;
 
-/** A `publish` for single entries; entries of an event loop turn share a call and its result. */
+/** Returns a `publish` for single entries. Entries of one event loop turn share one call and its result. */
 export function batchPublishes(
   publish: (entries: readonly [SpoolEntry, ...SpoolEntry[]]) => Promise<boolean>,
 ): (entry: SpoolEntry) => Promise<boolean> {

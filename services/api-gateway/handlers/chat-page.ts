@@ -1,7 +1,7 @@
 /**
- * Chat page of an agent for visitors, and the home page. Templates and files are served unchanged. The existence of an
- * agent is public (the chat returns 404 for others); of its data only the `infos` for the page are
- * (rules/agents#embedded).
+ * Serves the home page and the chat page of an agent for visitors. Templates and files are served unchanged. The
+ * existence of an agent is public (the chat returns 404 for others); of its data only the `infos` for the page are
+ * public (rules/agents#embedded).
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -38,7 +38,10 @@ const contentTypes = {
   'icon.svg': 'image/svg+xml',
 } as const;
 
-/** Only its own server, except for the logo of the agent; no inline scripts or styles. */
+/**
+ * Returns the security headers. They allow content of this server only, except for the agent's logo, and no inline
+ * scripts or styles.
+ */
 function writeSecurity(logo: string | undefined, ancestors: readonly string[]): readonly (readonly [string, string])[] {
   const policy = [
     "default-src 'none'",
@@ -59,7 +62,7 @@ function writeSecurity(logo: string | undefined, ancestors: readonly string[]): 
   ];
 }
 
-/** Handlers of the page and its files, which are read once. */
+/** Creates the handlers of the page and its files. The files are read once. */
 export function createChatPageHandlers({
   bus,
   embedOrigins,
@@ -68,7 +71,7 @@ export function createChatPageHandlers({
   for (const [file, contentType] of Object.entries(contentTypes)) {
     assets.set(file, createAsset(readPageFile(join(folder, file)), contentType));
   }
-  // One version for all files, as the modules use relative imports.
+  // All files share one version, as the modules use relative imports.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
   const assetsPath = `/chat/assets/${version}`;
   const template = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -106,7 +109,7 @@ export function createChatPageHandlers({
       await sendAsset(ctx, embed, 'public, max-age=3600');
     },
     'chat-page-asset': async ({ ctx, input }) => {
-      // The page is of another release, during a rollout: serve the file of this release uncached.
+      // During a rollout the page can be of another release. The file of this release is then served uncached.
       const cacheControl = input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store';
       await sendFile(ctx, input.params.file, cacheControl);
     },
@@ -114,8 +117,8 @@ export function createChatPageHandlers({
 }
 
 /**
- * Public data of the agent; undefined when it does not exist. When the service is unavailable, the page shows the slug
- * and retries.
+ * Returns the public data of the agent; returns undefined when the agent does not exist. When the service is
+ * unavailable, the page shows the slug and retries.
  */
 async function findVisible(
   slug: string,

@@ -1,4 +1,4 @@
-/** The console: page, modules, and sign-in. Files are served unchanged; libraries come from node_modules. */
+/** Serves the console: page, modules, and sign-in. Files are served unchanged; libraries are read from node_modules. */
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -22,7 +22,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Files of libraries in their packages, by the specifiers of our imports. */
+/** Paths of library files in their packages, by the specifiers of our imports. */
 const modules: Readonly<Record<string, string>> = {
   preact: 'preact/dist/preact.mjs',
   'preact/hooks': 'preact/hooks/dist/hooks.mjs',
@@ -30,17 +30,17 @@ const modules: Readonly<Record<string, string>> = {
   uplot: 'uplot/dist/uPlot.esm.js',
 };
 
-/** Files of the same libraries that the page references. */
+/** Style sheets of these libraries, which the page references. */
 const styles = ['uplot/dist/uPlot.min.css'];
 
-/** Handlers of the page and its files, which are read once. */
+/** Creates the handlers of the page and its files. The files are read once. */
 export function createConsoleHandlers({
   bus,
   filterLogin,
   providerSignIn,
 }: Pick<Dependencies, 'bus' | 'filterLogin' | 'providerSignIn'>): RouteHandlers<(typeof consoleRoutes)[number]> {
   const assets = readAssets();
-  // One version for all files, as the modules use relative imports.
+  // All files share one version, as the modules use relative imports.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
   const { page, contentSecurityPolicy } = composePage(
     `/console/assets/${version}`,
@@ -63,7 +63,7 @@ export function createConsoleHandlers({
       const asset = assets.get(input.params.file);
       if (asset === undefined) throw notFound();
       ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
-      // The page is of another release, during a rollout: serve the file of this release uncached.
+      // During a rollout the page can be of another release. The file of this release is then served uncached.
       await sendAsset(
         ctx,
         asset,
@@ -104,7 +104,7 @@ function readAssets(): Map<string, Asset> {
   return new Map(assets);
 }
 
-/** Path of a file of a package, wherever npm installed it. */
+/** Returns the path of a package file, wherever npm installed the package. */
 function findInPackage(path: string): string {
   const [name = '', ...rest] = path.split('/');
   const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
@@ -113,7 +113,10 @@ function findInPackage(path: string): string {
   return found;
 }
 
-/** The page with its policy: only its own server, no inline scripts except the import map, no embedding. */
+/**
+ * Returns the page and its content security policy: content of this server only, no inline scripts except the import
+ * map, no embedding in frames.
+ */
 function composePage(
   assetsPath: string,
   signIn: 'password' | 'provider',

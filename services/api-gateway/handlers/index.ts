@@ -1,4 +1,4 @@
-/** Handlers of the routes that the gateway serves itself, by their names in the route table. */
+/** Handlers of the routes that the gateway serves itself, by the handler names in the route table. */
 import type { ReplyOf, RouteInput } from '#libs/contract';
 import { createDocs, createDocsAssets, createDocument, type RouteHandler, type RouteHandlers } from '#libs/http';
 import type { Bus } from '#libs/nats';
@@ -64,7 +64,7 @@ export function createHandlers(deps: Dependencies): RouteHandlers<(typeof routes
   };
 }
 
-/** Invalidates the cached session, so that this process does not accept its token any more. */
+/** Invalidates the cached session, so that this process rejects its token immediately. */
 function createRevokeSession(
   bus: Bus,
   invalidateSession: (key: string) => void,
@@ -79,7 +79,7 @@ function createRevokeSession(
   };
 }
 
-/** Invalidates the cached session, so that this process does not accept its token any more. */
+/** Invalidates the cached session, so that this process rejects its token immediately. */
 function createLogout(
   bus: Bus,
   invalidateSession: (key: string) => void,

@@ -1,6 +1,7 @@
 /**
- * Bytes between client and media service: streamed both ways with back-pressure, nothing kept, aborts passed on
- * (architecture#bytes). The media service writes the answers, error envelopes included.
+ * Forwards requests to the media service and its responses to the client. Bytes are streamed in both directions with
+ * back-pressure and without storing them; aborts are passed on (architecture#bytes). The media service writes the
+ * responses, including error envelopes.
  */
 import {
   Agent,
@@ -41,12 +42,15 @@ const responseHeaders = [
   'retry-after',
   'idempotent-replayed',
 ];
-/** What a credential was needed for is kept nowhere (D73), whatever the media service says of the file. */
+/**
+ * Only public routes pass on the media service's Cache-Control. Responses that required a credential must not be cached
+ * (D73).
+ */
 const publicHeaders = [...responseHeaders, 'cache-control'];
-/** Time for the rest of an upload that was answered before its end. */
+/** Time for the rest of an upload when the response was received before the upload ended. */
 const uploadDrainTimeoutMs = 30_000;
 
-/** Handler that passes the request to the path that the route's `forwardTo` names. */
+/** Returns the handler that forwards requests to the path of the route's `forwardTo`. */
 export function createMediaProxy(options: {
   openUrl: string;
   internalUrl: string;
@@ -58,7 +62,8 @@ export function createMediaProxy(options: {
   const handler: RouteHandler = async ({ ctx, route, input, call }) => {
     const upload = route.upload !== undefined;
     const path = route.forwardTo?.(input) ?? ctx.path;
-    // A request without a credential may only have what needs none; that has a port of its own.
+    // Requests without a credential use the open port of the media service, which serves only files that require no
+    // credential.
     const base = call.actor === undefined ? bases.open : bases.internal;
     const vouched = call.actor === undefined ? undefined : options.actors.encodeFor(call.actor, ctx.method, path);
     const target: RequestOptions = {
@@ -67,10 +72,11 @@ export function createMediaProxy(options: {
       method: ctx.method,
       path,
       headers: { ...pick(ctx.req.headers, requestHeaders), ...toHeaders(call, vouched) },
-      // A kept connection may die under a request; a read is asked again, an upload gets a connection of its own.
+      // A reused connection can close during a request. Reads are then repeated; uploads cannot be, so each upload uses
+      // a new connection.
       agent: upload ? false : agent,
     };
-    // How many uploads run at the same time is bounded by the media service.
+    // The media service limits concurrent uploads, so uploads do not count as requests in flight.
     if (upload) ctx.state.startResponse();
     const answer = await (upload ? sendUpload(ctx, target, call) : sendRead(ctx.res, target, call));
     if (answer.statusCode === 401) throw notBelieved(answer);
@@ -85,8 +91,8 @@ export function createMediaProxy(options: {
     try {
       await (upload ? answerUpload(answer, req, res) : copyStream(answer, res));
     } catch (error) {
-      // The response has started, so it cannot become an error; the connection is closed, so that it does not look
-      // complete.
+      // The response has started, so an error cannot be sent. Closing the connection shows that the response is
+      // incomplete.
       if (!res.destroyed) res.destroy();
       options.logger.debug(
         { err: error, requestId: call.requestId, ...readTraceIds(call.traceparent) },
@@ -97,15 +103,16 @@ export function createMediaProxy(options: {
   return Object.assign(handler, { close: () => agent.destroy() });
 }
 
-/** It is the gateway that the media service does not believe, not the client. */
+/** Returns an internal error: a 401 of the media service rejects the gateway, not the client. */
 function notBelieved(answer: IncomingMessage): AppError {
   answer.destroy();
   return new AppError({ code: 'internal', message: 'Internal error' });
 }
 
 /**
- * The answer may come before the upload's end. The response is then ended only after the rest has passed by, or some
- * time: a connection closed while the client still sends would be reset, and the client would never read the answer.
+ * The response can be complete before the upload. It is then ended only after the rest of the upload was read, or after
+ * a timeout. A connection that is closed while the client still sends would be reset, and the client would not receive
+ * the response.
  */
 async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: ServerResponse): Promise<void> {
   await pipeline(answer, res, { end: false });
@@ -120,7 +127,8 @@ async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: 
 }
 
 /**
- * Resolves with the answer's head, which may come before the upload's end; the rest of the body is read all the same.
+ * Resolves with the response head, which can be received before the upload ends. The rest of the body is read in any
+ * case.
  */
 function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
   const { req } = ctx;
@@ -147,8 +155,7 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
       req.resume();
       reject(error instanceof AppError ? error : unavailable('The media service is not reachable', { cause: error }));
     });
-    // Also when the media service has answered early and the connection to it is gone: the rest must pass by all the
-    // same.
+    // The rest of the upload is also read when the media service has responded early and closed its connection.
     upstream.once('close', () => {
       req.unpipe(upstream);
       req.resume();
@@ -157,7 +164,7 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
       req.on('data', (chunk: Buffer) => countTransferred(chunk.byteLength));
       req.pipe(upstream);
     };
-    // What the client holds back until it is wanted, the media service may not want (D107).
+    // A client that waits for `100 Continue` sends the body only after the media service has requested it (D107).
     if (awaitsContinue(req)) upstream.once('continue', send).flushHeaders();
     else send();
   });
@@ -177,7 +184,7 @@ async function sendRead(res: ServerResponse, target: RequestOptions, call: CallC
   }
 }
 
-/** The other side had closed a kept connection before it saw the request. */
+/** The media service closed a reused connection before it received the request. */
 class StaleConnection extends Error {}
 
 function sendRequest(res: ServerResponse, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
@@ -200,7 +207,7 @@ function sendRequest(res: ServerResponse, target: RequestOptions, call: CallCont
   });
 }
 
-/** The head of the answer must be there by the deadline; the bytes may take longer. */
+/** Aborts the request when the response head is not received by the deadline. The body may take longer. */
 function breakAtDeadline(upstream: ClientRequest, call: CallContext): NodeJS.Timeout | undefined {
   if (call.deadlineMs === undefined) return undefined;
   return setTimeout(
@@ -215,7 +222,7 @@ function pick(headers: IncomingMessage['headers'], names: readonly string[]): Re
   );
 }
 
-/** As on NATS (architecture#rpc). */
+/** Returns the headers of the call, with the same names as on NATS (architecture#rpc). */
 function toHeaders(call: CallContext, vouched: string | undefined): Record<string, string> {
   return {
     'Request-Id': call.requestId,

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 const commonStyle = join(import.meta.dirname, '..', 'pages.css');
 
 /**
- * Content of a file of the pages. The common styles are prepended to style sheets, so that a page needs one request.
+ * Returns the content of a file of the pages. Style sheets include the common styles, so that a page requests only one.
  */
 export function readPageFile(path: string): Buffer {
   const own = readFileSync(path);

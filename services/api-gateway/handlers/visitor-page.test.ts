@@ -9,7 +9,7 @@ const template = readFileSync(join(import.meta.dirname, '..', 'chat-page', 'inde
 const placesIn = (text = ''): string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
 
 describe('the texts of the visitor page (rules/agents#embedded)', () => {
-  it.each(languages)('are complete in %s, with the same placeholders', (language) => {
+  it.each(languages)('contains every text in %s, with the same placeholders', (language) => {
     expect(Object.keys(words[language])).toEqual(Object.keys(words.en));
     for (const [key, text] of Object.entries(words[language])) {
       expect([key, text.trim()]).toEqual([key, expect.stringMatching(/\S/)]);
@@ -17,7 +17,7 @@ describe('the texts of the visitor page (rules/agents#embedded)', () => {
     }
   });
 
-  it('are exactly those used by the page and its scripts', () => {
+  it('contains exactly the texts that the page and its scripts use', () => {
     const scripts = ['page.js', 'chat-api.js', 'log-view.js'].map((file) =>
       readFileSync(join(import.meta.dirname, '..', 'chat-page', file), 'utf8'),
     );
@@ -35,18 +35,15 @@ describe('the texts of the visitor page (rules/agents#embedded)', () => {
     [undefined, 'es', 'es'],
     ['constructor', false, 'en'],
     ['', '', 'en'],
-  ])(
-    "are selected by the requested language (%s), then by the browser's languages (%s): %s",
-    (asked, liked, language) => {
-      expect(chooseLanguage(asked, liked)).toBe(language);
-    },
-  );
+  ])('selects the requested language (%s), or a browser language (%s): %s', (asked, liked, language) => {
+    expect(chooseLanguage(asked, liked)).toBe(language);
+  });
 });
 
 describe('the display data of an agent (rules/agents#embedded)', () => {
   const shown = (chat: unknown) => readVisible('welcome-guide', { chat, prompt: 'secret' });
 
-  it('is read from its infos', () => {
+  it('reads the display data from the infos of the agent', () => {
     const chat = { name: ' Ask us ', logo_url: 'https://e.org/l.png', privacy_url: 'https://e.org/p' };
     expect(shown(chat)).toEqual({ name: 'Ask us', logo: 'https://e.org/l.png', privacy: 'https://e.org/p' });
     expect(shown({ logo_url: '/media/l.png', privacy_url: '/privacy' })).toMatchObject({
@@ -55,7 +52,7 @@ describe('the display data of an agent (rules/agents#embedded)', () => {
     });
   });
 
-  it('is derived from the slug when the infos are missing or invalid', () => {
+  it('derives the display data from the slug when the infos are missing or invalid', () => {
     const plain = { name: 'Welcome guide', logo: undefined, privacy: undefined };
     for (const chat of [undefined, null, [], 'x', { name: '' }, { name: 7 }, { name: 'x'.repeat(101) }])
       expect(shown(chat)).toEqual(plain);
@@ -73,7 +70,7 @@ describe('the display data of an agent (rules/agents#embedded)', () => {
     expect(shown({ logo_url: 'http://e.org/l.png' })).toEqual(plain);
   });
 
-  it('cannot inject markup into the page', () => {
+  it('escapes markup in display data', () => {
     const name = `"><script>alert('$&')</script>`;
     const html = writePage(
       template,
@@ -98,7 +95,7 @@ describe('CHAT_EMBED_ORIGINS', () => {
     }
   };
 
-  it('accepts origins only, because they become part of a content security policy', () => {
+  it('accepts only origins, because the setting becomes part of a content security policy', () => {
     for (const good of ['', 'https://www.example.org', ' https://a.example.org  http://localhost:3000 '])
       expect(problemOf(good)).not.toContain('CHAT_EMBED_ORIGINS');
     for (const bad of [

@@ -1,4 +1,4 @@
-/** Visitor page of an agent in a language (rules/agents#embedded). */
+/** Renders the visitor page of an agent in a language (rules/agents#embedded). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject } from '#libs/json';
@@ -10,14 +10,14 @@ export const languages = ['en', 'de', 'fr', 'es'] as const;
 export type Language = (typeof languages)[number];
 type Words = Readonly<Record<string, string>>;
 
-/** Texts per language, from the language files. */
+/** Returns the texts of each language, read from the language files. */
 export function readLanguages(): Readonly<Record<Language, Words>> {
   const read = (language: Language): Words =>
     JSON.parse(readFileSync(join(folder, 'languages', `${language}.json`), 'utf8')) as Words;
   return { en: read('en'), de: read('de'), fr: read('fr'), es: read('es') };
 }
 
-/** The requested language, else the preferred one of the browser, else English. */
+/** Returns the requested language, else the preferred language of the browser, else English. */
 export function chooseLanguage(requested: string | undefined, accepted: unknown): Language {
   const named = requested?.toLowerCase().split('-', 1)[0];
   return (
@@ -28,7 +28,7 @@ export function chooseLanguage(requested: string | undefined, accepted: unknown)
 /** Data of an agent that the page shows. */
 export interface VisibleAgent {
   readonly name: string;
-  /** Absolute URL, or a path of the platform. */
+  /** Absolute URL, or a path on the platform. */
   readonly logo: string | undefined;
   readonly privacy: string | undefined;
 }
@@ -36,7 +36,7 @@ export interface VisibleAgent {
 const maxName = 100;
 const maxUrl = 2_000;
 
-/** `chat` of the agent's infos, without missing or invalid values. */
+/** Returns the valid values of `chat` in the agent's infos. */
 export function readVisible(slug: string, infos: unknown): VisibleAgent {
   const {
     name,
@@ -57,7 +57,7 @@ function isUrl(value: unknown, schemes: readonly string[]): value is string {
   return URL.canParse(value) && schemes.includes(new URL(value).protocol);
 }
 
-/** `welcome-guide` → `Welcome guide`. */
+/** Returns the title for a slug: `welcome-guide` → `Welcome guide`. */
 export function toTitle(slug: string): string {
   const words = slug.replaceAll(/[-_]+/g, ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -73,7 +73,7 @@ export function writePage(template: string, { name, logo, privacy }: VisibleAgen
     privacy === undefined
       ? ''
       : `<a id="privacy" href="${escapeHtml(privacy)}" target="_blank" rel="noopener noreferrer">${escapeHtml(words['privacy'] ?? '')}</a>`;
-  // Only `<` could end the script element.
+  // Only `<` could end the script element, so only `<` is escaped.
   const strings = JSON.stringify(words).replaceAll('<', String.raw`\u003c`);
   const messageTo = (words['messageTo'] ?? '').replace('{name}', () => name);
   return fill(template, {
@@ -87,7 +87,7 @@ export function writePage(template: string, { name, logo, privacy }: VisibleAgen
   });
 }
 
-/** `{{name}}` inserts text, `{{&name}}` inserts HTML. */
+/** Fills a template: `{{name}}` inserts text, `{{&name}}` inserts HTML. */
 export function fill(template: string, values: Words): string {
   return template.replaceAll(/\{\{(&?)(\w+)\}\}/g, (_, raw: string, name: string) =>
     raw === '&' ? (values[name] ?? '') : escapeHtml(values[name] ?? ''),

@@ -1,7 +1,7 @@
 /**
- * Intake of webhooks: stores every webhook durably and responds 200 (rules/bookings#booking-webhook; D20 and D33d).
- * Tries the broker twice, then the disk spool; when neither can store, memory. Webhooks on disk are published before
- * later ones of this process.
+ * Intake of webhooks: stores every webhook durably and responds 200 (rules/bookings#booking-webhook; D20 and D33d). It
+ * tries the broker twice, then the disk spool, and uses memory only when both fail. Webhooks on disk are published
+ * before later ones of this process.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,14 +19,14 @@ export interface WebhookKind {
   /** Lower-case names of the stored headers. */
   readonly headers: readonly string[];
   /**
-   * Lower-case name of the header with a shared secret. Only its HMAC-SHA256 under the id of the delivery is stored, as
-   * `secret_digest`; the owning service compares it.
+   * Lower-case name of the header with a shared secret. Only the HMAC-SHA256 of the secret, keyed with the delivery id,
+   * is stored as `secret_digest`; the owning service compares it.
    */
   readonly secretHeader?: string;
 }
 
 export interface WebhookIntake {
-  /** Handler of a route. Path parameters become fields of the message. */
+  /** Returns the handler of a route. Path parameters become fields of the message. */
   handler(kind: WebhookKind): RouteHandler<RouteInput, { ok: true }>;
   /** Webhooks on disk and in memory. */
   readonly spool: { readonly entries: number; readonly bytes: number };
@@ -36,14 +36,14 @@ export interface WebhookIntake {
 /** Timeout of the broker's acknowledgement, per attempt. */
 const publishTimeoutsMs = [1_500, 2_500];
 const drainIntervalMs = 1_000;
-/** How long a webhook waits for the spool to empty before it is added to it. */
+/** How long a webhook waits for the spool to empty before the webhook is added to the spool. */
 const emptySpoolTimeoutMs = 250;
 /**
- * Bytes of all bodies that are received or stored at once; further ones wait. Typical webhooks have a few KiB and do
- * not wait.
+ * Bytes of all bodies that are received or stored at once. Further requests wait; typical webhooks have a few KiB and
+ * do not wait.
  */
 const maxBodiesBytes = 64 * 1024 * 1024;
-/** Limits of the memory that is used when neither broker nor disk can store. */
+/** Limit of the memory that is used when neither broker nor disk can store webhooks. */
 const maxFallbackBytes = 64 * 1024 * 1024;
 
 /** Opens the spool in `dir` and drains it whenever the broker is connected. */
@@ -55,7 +55,7 @@ export async function createWebhookIntake(options: {
   metrics: Metrics;
 }): Promise<WebhookIntake> {
   const { bus, logger, metrics } = options;
-  /** Publishes entries as one message with subject and id of the first. */
+  /** Publishes entries as one message, with the subject and id of the first entry. */
   const send = async (entries: readonly [SpoolEntry, ...SpoolEntry[]], timeoutMs = 5_000): Promise<void> => {
     const [{ subject, webhook }] = entries;
     await bus.publishDurable(subject, packWebhooks(entries.map((entry) => entry.webhook)), {
@@ -95,7 +95,7 @@ export async function createWebhookIntake(options: {
 
   const isEmptied = (): boolean => spool.size.entries + fallback.count === 0;
 
-  /** Whether all earlier webhooks are published. Otherwise messages of a chat could be reordered (D32). */
+  /** Returns whether all earlier webhooks are published. Otherwise messages of a chat could be reordered (D32). */
   const waitForTurn = async (): Promise<boolean> => {
     if (isEmptied() || !bus.connected || isFailing) return isEmptied();
     await Promise.race([drain(), sleep(emptySpoolTimeoutMs, undefined, { ref: false })]);
@@ -113,7 +113,7 @@ export async function createWebhookIntake(options: {
   };
 
   /**
-   * While the stream of the broker is full, only the timer retries, so that webhooks do not read the directory each
+   * While the broker's stream is full, only the timer retries, so that incoming webhooks do not read the directory each
    * time.
    */
   let isFailing = false;
@@ -179,7 +179,7 @@ function digestHeader(ctx: HttpContext, name: string, key: string): string | nul
   return typeof value === 'string' ? createHmac('sha256', key).update(value).digest('hex') : null;
 }
 
-/** Last resort: not durable, logged, and emptied as soon as possible. */
+/** Last resort for webhooks that cannot be stored: not durable, logged, and emptied as soon as possible. */
 class InMemoryFallback {
   readonly #spool: WebhookSpool;
   readonly #send: (entry: SpoolEntry) => Promise<void>;
@@ -221,7 +221,10 @@ class InMemoryFallback {
     this.#bytes += size;
   }
 
-  /** Stores the entries in order. @throws when neither broker nor disk can store them */
+  /**
+   * Sends the entries to the broker or stores them on disk, in order. @throws when neither broker nor disk can store
+   * them
+   */
   async retry(): Promise<void> {
     for (let first = this.#entries[0]; first !== undefined; first = this.#entries[0]) {
       const { entry, size } = first;

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 describe('openSpool (D20)', () => {
-  it('sends in order of arrival and removes sent entries', async () => {
+  it('sends entries in order of arrival and removes sent entries', async () => {
     const spool = await open();
     for (const id of ['c', 'a', 'b']) await spool.add(entry(id));
     expect(spool.size.entries).toBe(3);
@@ -39,7 +39,7 @@ describe('openSpool (D20)', () => {
     expect([sent, spool.size, await readdir(dir)]).toEqual([['c', 'a', 'b'], { entries: 0, bytes: 0 }, []]);
   });
 
-  it('retains unsent entries, also for the next process', async () => {
+  it('retains unsent entries, also after a restart', async () => {
     broker = 'down';
     const spool = await open();
     await spool.add(entry('a'));
@@ -58,7 +58,7 @@ describe('openSpool (D20)', () => {
     expect(sent).toEqual(['a']);
   });
 
-  it('rejects an entry that does not fit and leaves no files', async () => {
+  it('rejects an entry that exceeds the disk limit, and leaves no files', async () => {
     const spool = await open(8191);
     await spool.add(entry('a'));
     await expect(spool.add(entry('b'))).rejects.toThrow('holds 4096 bytes of 8191');
@@ -68,7 +68,7 @@ describe('openSpool (D20)', () => {
     await expect(roomier.add(entry('c'))).rejects.toThrow('holds 8192 bytes of 8192');
   });
 
-  it('counts whole disk blocks per entry, also in the next process', async () => {
+  it('counts whole disk blocks per entry, also after a restart', async () => {
     broker = 'down';
     const spool = await open();
     await spool.add(entry('a'));
@@ -85,7 +85,7 @@ describe('openSpool (D20)', () => {
     expect(spool.size).toEqual({ entries: 0, bytes: 0 });
   });
 
-  it('sets unreadable entries aside and continues', async () => {
+  it('moves unreadable entries aside and continues', async () => {
     await writeFile(join(dir, '1-x.webhook'), 'webhooks.x\n[{"facts":{"id":"x"},"size":5}]\nhalf');
     const spool = await open();
     await spool.add(entry('a'));

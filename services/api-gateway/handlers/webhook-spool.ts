@@ -1,6 +1,6 @@
 /**
- * Webhooks on local disk while the broker is unavailable (D20). A file is valid once it has its final name and the
- * directory is synced; it is removed after the broker stored its message. A message that is published twice after a
+ * Stores webhooks on local disk while the broker is unavailable (D20). A file is valid once it has its final name and
+ * the directory is synced. It is removed after the broker stored its message. A message that is published twice after a
  * crash is deduplicated by its id.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export interface WebhookSpool {
 const entrySuffix = '.webhook';
 const partSuffix = '.part';
 const badSuffix = '.bad';
-/** Age of partial files that are removed; a younger one can still be written by another replica on this disk. */
+/** Age at which partial files are removed. Another replica that shares the disk can still be writing a younger file. */
 const stalePartMs = 3_600_000;
 /** Files occupy whole blocks; nearly all file systems use 4 KiB. */
 const blockBytes = 4096;
@@ -36,7 +36,7 @@ export async function openSpool(options: {
   dir: string;
   maxBytes: number;
   logger: Logger;
-  /** Stores a message in the broker. @throws when it is unavailable */
+  /** Stores an entry in the broker. @throws when the broker is unavailable */
   send: (entry: SpoolEntry) => Promise<void>;
 }): Promise<WebhookSpool> {
   const { dir, maxBytes, logger, send } = options;
@@ -78,7 +78,7 @@ export async function openSpool(options: {
       const content = encodeEntry(entry);
       const size = sizeOnDisk(content.length);
       if (bytes + size > maxBytes) throw new Error(`the webhook spool holds ${bytes} bytes of ${maxBytes}`);
-      // Names sort by arrival: milliseconds since the epoch have 13 digits until the year 2286.
+      // Names sort by time of receipt: milliseconds since the epoch have 13 digits until the year 2286.
       const name = `${Date.now()}-${String(counter++ % 1_000_000).padStart(6, '0')}-${entry.webhook.facts.id}${entrySuffix}`;
       sizes.set(name, size);
       bytes += size;
@@ -142,7 +142,7 @@ async function readEntry(path: string): Promise<SpoolEntry | 'gone' | 'unreadabl
   }
 }
 
-/** A line with the subject, followed by the message as it is published. */
+/** Returns a line with the subject, followed by the message as it is published. */
 function encodeEntry({ subject, webhook }: SpoolEntry): Buffer {
   return Buffer.concat([Buffer.from(`${subject}\n`), packWebhooks([webhook])]);
 }

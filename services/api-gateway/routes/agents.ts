@@ -5,7 +5,7 @@
 import { nullable, route, Type } from '#libs/contract';
 import { AgentChatIn, AgentChatOut, AgentOut, agents, ChatUpdates, maxChatWaitSeconds } from '#services/agents';
 
-/** Time for two attempts of the language model and for an earlier turn of the same thread. */
+/** Time for two attempts of the language model, after an earlier turn of the same thread. */
 const chatDeadlineMs = 140_000;
 
 export const agentRoutes = [

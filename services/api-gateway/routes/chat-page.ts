@@ -1,10 +1,13 @@
 /**
- * The home page, and the page on which visitors write to an agent. They use the public API; the documents describe that
- * API, not these pages.
+ * Routes of the home page, and of the page on which visitors write to an agent. The pages use the public API. The
+ * OpenAPI documents describe that API, but not these routes.
  */
 import { route, Type } from '#libs/contract';
 
-/** The page is shown even when the agents service does not respond; the first message then reports the failure. */
+/**
+ * The page is shown even when the agents service does not respond within this time; the first message then reports the
+ * failure.
+ */
 const pageDeadlineMs = 3_000;
 
 export const chatPageRoutes = [

@@ -1,4 +1,7 @@
-/** The console for operators and editors. Its pages use only the public APIs, which the documents describe (P6, S3). */
+/**
+ * Routes of the console for operators and editors. Its pages use only the public APIs, which the OpenAPI documents
+ * describe (P6, S3).
+ */
 import { route, Type } from '#libs/contract';
 import { directory } from '#services/directory';
 

@@ -1,4 +1,7 @@
-/** The live schemas and their pages (rules/http#live-schema). They describe the other routes, not themselves. */
+/**
+ * Routes of the live schemas and their pages (rules/http#live-schema). The schemas describe the other routes, not
+ * these.
+ */
 import { route, Type } from '#libs/contract';
 
 const page = { method: 'GET', tag: 'docs', auth: 'none', documented: false } as const;

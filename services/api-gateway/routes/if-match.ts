@@ -1,6 +1,9 @@
 import { Type } from '#libs/contract';
 
-/** `If-Match` header of an update; `resource` names the object in its description (rules/http#etag; I2). */
+/**
+ * Returns the schema of the `If-Match` header of an update; `resource` names the object in the description
+ * (rules/http#etag; I2).
+ */
 export const ifMatch = (resource: string) =>
   Type.Object({
     'If-Match': Type.Optional(

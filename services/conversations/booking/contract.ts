@@ -1,9 +1,10 @@
-/** Contract: booking webhooks. */
+/** Contract of booking webhooks. */
 import { byGateway, job, rpc, Type } from '#libs/contract';
 import { AnyId } from '../schemas.ts';
 
 /**
- * Facts that the gateway publishes with a webhook body on `webhooks.conversations.bookings` (architecture#webhooks).
+ * Facts about a booking webhook that the gateway publishes with its body on `webhooks.conversations.bookings`
+ * (architecture#webhooks).
  */
 export const BookingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),

@@ -1,4 +1,4 @@
-/** Help text at GET /hook/booking/{person_id}. */
+/** Returns the help text at GET /hook/booking/{person_id}. */
 import type { RequestOf } from '#libs/contract';
 import { rawBytes, type RawJson } from '#libs/nats';
 import type { conversations } from '../contract.ts';
@@ -11,7 +11,7 @@ export function createBookingHandlers(dependencies: Dependencies): Pick<Operatio
   };
 }
 
-/** The same text for every integer id, whether the person exists or not (D19a). */
+/** Returns the same text for every integer id, whether or not the person exists (D19a). */
 async function bookingHint(
   _dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.bookingHint>,

@@ -1,12 +1,12 @@
-/** Contract: bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`). */
+/** Contract of the bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`). */
 import { byOperators, maxId, nullable, rpc, type Static, Type } from '#libs/contract';
 import { dataErrors, JsonStore } from '../schemas.ts';
 
-/** 0 stands for objects that the same file creates; allowed in a dry run only. */
+/** Id of a referenced object. In a dry run, 0 stands for an object that the same file creates. */
 const Reference = Type.Integer({ minimum: 0, maximum: maxId });
 const Instant = nullable(Type.String({ format: 'date-time', description: 'With an offset.' }));
 
-/** A conversation of a workspace file with resolved references. Absent fields are not changed. */
+/** A conversation of a workspace file whose references are resolved to ids. Absent fields are not changed. */
 export const ImportItem = Type.Object({
   key: Type.String({ minLength: 1, maxLength: 500, description: 'Identifies the conversation in every import.' }),
   journey_id: Type.Optional(nullable(Reference)),

@@ -1,6 +1,6 @@
 /**
- * Bulk import of existing conversations (rules/workspace#bulk-import): one set-based transaction per call. Does not
- * start pipeline jobs.
+ * Bulk import of existing conversations (rules/workspace#bulk-import). Each call runs one set-based transaction, and
+ * does not start pipeline jobs.
  */
 import { listSome, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
@@ -20,7 +20,7 @@ import { applyImport, lockImported, lockImports, planImport, type ImportedRow } 
 
 type Rpc = typeof conversations.rpcs.importConversations;
 
-/** Changes of these fields publish `conversation.changed`. */
+/** Fields whose changes publish `conversation.changed`. */
 const notifiedFields = new Set(['journey', 'step', 'event', 'start', 'finish', 'participants', 'connected']);
 
 export function createBulkImportHandlers(dependencies: Dependencies): Pick<Operations, 'importConversations'> {
@@ -30,8 +30,8 @@ export function createBulkImportHandlers(dependencies: Dependencies): Pick<Opera
 }
 
 /**
- * @throws AppError 400 when an item refers to an object that does not exist or finishes before it starts, 413 when one
- * is too large; then nothing is changed
+ * Imports the conversations of one call. On an error nothing is changed. @throws AppError 400 when an item refers to an
+ * object that does not exist, or finishes before it starts; 413 when an item is too large
  */
 async function importConversations(
   { db, jobs, eventOutbox, directory }: Dependencies,
@@ -59,13 +59,13 @@ async function importConversations(
     return imported;
   });
   const rows = await work.catch(async (error: unknown) => {
-    if (findTooLarge(error) !== undefined) await plan(db, batch); // throws an error that names the item
+    if (findTooLarge(error) !== undefined) await plan(db, batch); // the plan throws an error that names the item
     throw error;
   });
   return { items: rows.map(toImported) };
 }
 
-/** Publishes feed events. Imported steps do not publish `step_entered`. */
+/** Publishes feed events for imported conversations, without `step_entered` for imported steps. */
 async function emitImported(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -87,7 +87,7 @@ async function emitImported(
   await emitAccessUpdated(eventOutbox, tx, updated);
 }
 
-/** @throws DataTooLarge with the first item that is too large */
+/** Returns the planned changes. @throws DataTooLarge with the first item that is too large */
 async function plan(db: Dependencies['db'], batch: string): Promise<ImportedRow[]> {
   const rows = await planImport(db, { items: batch, withValues: true });
   for (const { key, too_large: field } of rows)
@@ -96,7 +96,7 @@ async function plan(db: Dependencies['db'], batch: string): Promise<ImportedRow[
   return rows;
 }
 
-/** @throws AppError 400 with the first item whose finish is before its start */
+/** Checks the times of all items. @throws AppError 400 with the first item whose finish is before its start */
 function requireOrder(rows: readonly ImportedRow[]): void {
   const wrong = rows.find((row) => row.ends_before_start);
   if (wrong !== undefined) throw badRequest(`Conversation "${wrong.key}": finish is before start.`);

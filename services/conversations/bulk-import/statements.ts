@@ -1,15 +1,18 @@
-/** Set-based bulk import: compares a batch (JSON list of ImportItem) with the stored rows and writes it at once. */
+/**
+ * Statements of the bulk import. They compare a batch (JSON list of ImportItem) with the stored rows, and write all
+ * changes at once.
+ */
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { type BoundedField, maxDataBytes } from '../refusals.ts';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** Serialises imports, because two imports can use the same new key. */
+/** Makes imports run one after the other, because two imports can use the same new key. */
 export const lockImports = statement.none({
   name: 'import.lock-imports',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended('conversations.import', 0))::text`,
 });
 
-/** Locks the conversations of the batch, so that the next statement sees concurrent writes. */
+/** Locks the conversations of the batch, so that the next statement sees the result of concurrent writes. */
 export const lockImported = statement.none({
   name: 'import.lock-rows',
   params: { keys: t.text.array },
@@ -18,7 +21,7 @@ export const lockImported = statement.none({
     where k.key = any(${keys}) order by c.id for update of c`,
 });
 
-/** The field of item `v`, else of the stored row `s`. */
+/** Returns the field of item `v`, or of the stored row `s` when the item omits it. */
 const reference = (field: string): Sql =>
   sql`case when v ? ${sql.literal(field)} then (v->>${sql.literal(field)})::integer else s.${sql.id(field)} end as ${sql.id(field)}`;
 const instant = (field: string): Sql => {
@@ -32,7 +35,7 @@ const ids = (field: string): Sql => sql`
 const merged = (field: string): Sql =>
   sql`coalesce(s.${sql.id(field)}, '{}') || coalesce(v->${sql.literal(field)}, '{}') as ${sql.id(field)}`;
 
-/** Fields of the file with their columns, compared as JSON. */
+/** Fields of the file with their columns, which are compared as JSON. */
 const comparedColumns: readonly (readonly [field: string, column: string, isInstant?: boolean])[] = [
   ['journey', 'journey_id'],
   ['step', 'step_id'],
@@ -56,10 +59,10 @@ const compared = sql.join(
   sql`, `,
 );
 
-/** `withValues`: return old and new values. */
+/** `withValues`: whether to return the old and new values. */
 const planParams = { items: t.json, withValues: t.boolean };
 
-/** Each item with its resulting row and its differences from the stored row. */
+/** Selects each item with its resulting row and its differences from the stored row. */
 const plannedSql = ({ items, withValues }: Readonly<Record<keyof typeof planParams, Parameter>>): Sql => sql`
   select n.*, n.stored_id is null as is_new,
     case when n.stored_id is null then '[]'::jsonb else (
@@ -88,7 +91,7 @@ const plannedSql = ({ items, withValues }: Readonly<Record<keyof typeof planPara
     left join conversations.conversations s on s.id = k.conversation_id
   ) n left join conversations.conversations c on c.id = n.stored_id`;
 
-/** Whether the import sets times of a row `p` of the plan so that it ends before it starts. */
+/** True for a planned row `p` whose times are set by the import and end before they start. */
 const endsBeforeStart = sql`(p.finish_at < p.start_at
   and (p.is_new or p.fields @> '[{"field": "start"}]' or p.fields @> '[{"field": "finish"}]')) is true as ends_before_start`;
 
@@ -102,7 +105,7 @@ const importedRow = {
 };
 export type ImportedRow = RowOf<typeof importedRow>;
 
-/** Plans an import without writing. `too_large`: the field that would exceed the size limit (D63). */
+/** Plans an import without writing. `too_large` is the field that would exceed the size limit (D63). */
 export const planImport = statement.many({
   name: 'import.plan',
   params: planParams,
@@ -115,7 +118,7 @@ export const planImport = statement.many({
     from (${plannedSql(params)}) p order by p.ordinal`,
 });
 
-/** Writes the import. */
+/** Writes the planned rows of the import. */
 export const applyImport = statement.many({
   name: 'import.apply',
   params: planParams,

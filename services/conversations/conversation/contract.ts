@@ -1,4 +1,4 @@
-/** Contract: reading, finding and changing a conversation, its audio, and look-ups by other services. */
+/** Contract for reading, finding and changing a conversation, for its audio, and for look-ups by other services. */
 import {
   anyActor,
   byClients,
@@ -115,7 +115,7 @@ export const Infos = Type.Object(
   { $id: 'ConversationInfos' },
 );
 
-/** Body of POST /conversations/{id}/recorded (rules/conversations#recorded; D9, D21, D22). */
+/** Schema of the body of POST /conversations/{id}/recorded (rules/conversations#recorded; D9, D21, D22). */
 export const RecordedWrite = Type.Object(
   {
     infos: Type.Optional(JsonStore('Top-level keys replace whole values.')),

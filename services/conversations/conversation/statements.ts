@@ -17,13 +17,13 @@ const activeParams = {
   personId: t.integer,
   journeyId: t.integer,
   time: t.instant,
-  /** Null = no limit. */
+  /** Null means no limit. */
   limit: t.integer.nullable,
 };
 
 /**
- * Active conversations of a person and journey at a time. `offset 0` prevents a plan that scans the journey in order of
- * start to find one person.
+ * Selects the active conversations of a person and journey at a time. `offset 0` prevents a plan that scans the whole
+ * journey by start to find one person.
  */
 function activeSql(
   { personId, journeyId, time, limit }: Readonly<Record<keyof typeof activeParams, Parameter>>,
@@ -50,7 +50,7 @@ export const listActive = statement.many({
   sql: (params) => activeSql(params),
 });
 
-/** The same, restricted to a scope (D69). */
+/** Returns the active conversations of a person and journey within a scope (D69). */
 export const listActiveWithin = statement.many({
   name: 'conversations.find-active-within',
   params: { ...activeParams, ...scopeParams },
@@ -58,7 +58,10 @@ export const listActiveWithin = statement.many({
   sql: (params) => activeSql(params, sql`where ${withinScope(params)}`),
 });
 
-/** Serialises creation for a person and journey until the end of the transaction. */
+/**
+ * Locks the person and journey until the end of the transaction, so that concurrent requests do not create two
+ * conversations.
+ */
 export const lockPersonAndJourney = statement.none({
   name: 'conversations.lock-person-journey',
   params: { personId: t.integer, journeyId: t.integer },
@@ -67,8 +70,8 @@ export const lockPersonAndJourney = statement.none({
 });
 
 /**
- * Merges `infos` and `config` (rules/conversations#read-and-patch); `{}` = unchanged. No row: absent or stale.
- * `emitted`: something changed and a feed event was added (V2).
+ * Merges `infos` and `config` (rules/conversations#read-and-patch); `{}` changes nothing. Returns no row when the
+ * conversation does not exist or is stale. `emitted` is true when something changed and a feed event was added (V2).
  */
 export const patchConversation = statement.coalesced({
   name: 'conversations.patch',
@@ -118,7 +121,10 @@ export const findInfos = statement.maybeOne({
   sql: ({ id }) => sql`select c.infos from conversations.conversations c where c.id = ${id}`,
 });
 
-/** Merges `infos`. No row: absent. `emitted`: something changed and a feed event was added (V2). */
+/**
+ * Merges `infos`. Returns no row when the conversation does not exist. `emitted` is true when something changed and a
+ * feed event was added (V2).
+ */
 export const patchInfos = statement.coalesced({
   name: 'conversations.patch-infos',
   params: { id: t.integer, infos: t.json },
@@ -136,7 +142,10 @@ export const patchInfos = statement.coalesced({
     select ordinal, infos, emitted from written`,
 });
 
-/** `finish` is used when none is stored; it is never before the start. The caller must hold the row's lock. */
+/**
+ * Records the end of a conversation. `finish` is used when none is stored, and is never before the start. The caller
+ * must have locked the row.
+ */
 export const recordConversation = statement.maybeOne({
   name: 'conversations.record',
   params: {
@@ -163,7 +172,10 @@ export const recordedKeys = keyStatements({
   scope: 'conversation_id',
 });
 
-/** Sets `infos.audio` unless the same or a newer blob is attached. `attached`: it was set. No row: absent. */
+/**
+ * Sets `infos.audio` unless the same or a newer blob is attached; `attached` is true when it was set. Returns no row
+ * when the conversation does not exist.
+ */
 export const setAudio = statement.maybeOne({
   name: 'conversations.attach-audio',
   params: { id: t.integer, blobId: t.integer, audio: t.json },
@@ -177,7 +189,10 @@ export const setAudio = statement.maybeOne({
     select c.id, exists (select from done) as attached from conversations.conversations c where c.id = ${id}`,
 });
 
-/** Size of `infos` in bytes with this audio. No row: absent. */
+/**
+ * Returns the size in bytes that `infos` would have with the audio. Returns no row when the conversation does not
+ * exist.
+ */
 export const measureWithAudio = statement.maybeOne({
   name: 'conversations.measure-with-audio',
   params: { id: t.integer, audio: t.json },

@@ -12,7 +12,7 @@ import { setAudio } from './statements.ts';
 
 export type Attachment = PayloadOf<typeof conversations.jobs.attachAudio>;
 
-/** Attaches an upload in the caller's transaction. */
+/** Attaches an uploaded file in the caller's transaction. */
 export async function attachIn(eventOutbox: EventOutbox, tx: Tx, request: Attachment): Promise<void> {
   const { audio } = request;
   const id = requireId(request.conversation_id);
@@ -26,7 +26,10 @@ export async function attachIn(eventOutbox: EventOutbox, tx: Tx, request: Attach
   await addNote(tx, { conversationId: id, key, type: 'audio', body, authorPersonId: request.actor_person_id });
 }
 
-/** Attaches an upload when the operation was unreachable. Fails permanently when the conversation does not exist. */
+/**
+ * Creates the job that attaches an upload when the operation could not be reached. The job fails permanently when the
+ * conversation does not exist.
+ */
 export function createAttachAudioWorker({ eventOutbox }: Pick<Dependencies, 'eventOutbox'>) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.attachAudio>>): Promise<void> => {
     try {

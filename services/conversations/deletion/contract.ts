@@ -1,4 +1,7 @@
-/** Contract: deletion of conversations (D67), for the admin CLI and for services that store data of a conversation. */
+/**
+ * Contract of the deletion of conversations (D67), for the admin CLI and for services that store data of a
+ * conversation.
+ */
 import { byOperators, event, withoutActor, rpc, Type } from '#libs/contract';
 import { Id, Instant } from '../schemas.ts';
 

@@ -1,4 +1,4 @@
-/** Delete, list, restore, and states for other services (D67). */
+/** Deletes, lists and restores conversations, and reports their states to other services (D67). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -28,7 +28,7 @@ export function createDeletionHandlers(
   };
 }
 
-/** Latest first. */
+/** Returns deleted conversations, latest deletion first. */
 async function listDeleted(
   { db, config }: Dependencies,
   { limit = defaultLimit }: RequestOf<Rpcs['adminListDeleted']>,
@@ -46,7 +46,7 @@ async function listDeleted(
   };
 }
 
-/** @throws AppError 404, 409 `conversation_not_deleted` */
+/** Restores a deleted conversation. @throws AppError 404, 409 `conversation_not_deleted` */
 async function restore(
   { db, jobs, eventOutbox }: Dependencies,
   request: RequestOf<Rpcs['adminRestore']>,

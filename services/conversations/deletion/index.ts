@@ -1,6 +1,6 @@
 /**
- * Deletion of conversations (D67): hidden at once, restorable for some days, then removed permanently. Other services
- * are notified by jobs.
+ * Deletion of conversations (D67). A deleted conversation is hidden at once, can be restored for some days, and is then
+ * removed permanently. Jobs notify the other services.
  */
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
@@ -25,11 +25,16 @@ export interface Deletion {
   readonly by: string;
 }
 
-/** Deletes a conversation so that it can be restored. Idempotent. @returns whether it existed */
+/** Deletes a conversation so that it can be restored. Idempotent. @returns whether the conversation existed */
 export async function deleteConversation(
   { jobs, eventOutbox }: { readonly jobs: JobQueue; readonly eventOutbox: EventOutbox },
   tx: Tx,
-  { id, at, reason, by }: Deletion & { readonly id: number; /** For PostgreSQL. */ readonly at: string },
+  {
+    id,
+    at,
+    reason,
+    by,
+  }: Deletion & { readonly id: number; /** Instant as text for PostgreSQL. */ readonly at: string },
 ): Promise<boolean> {
   const deleted = await markDeleted(tx, { id, at, reason, by });
   if (deleted === undefined) return false;
@@ -38,7 +43,10 @@ export async function deleteConversation(
   return true;
 }
 
-/** Restores a deleted conversation and adds a note. @returns undefined when there is no such deleted conversation */
+/**
+ * Restores a deleted conversation and adds a note. @returns undefined when the conversation does not exist or is not
+ * deleted
+ */
 export async function restoreDeleted(
   { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
   tx: Tx,
@@ -64,7 +72,7 @@ export async function restoreDeleted(
   return row;
 }
 
-/** Notifies the other services that rows were removed permanently. */
+/** Notifies the other services that conversations were removed permanently. */
 export async function notifyRemoved(jobs: JobQueue, tx: Tx, ids: readonly number[]): Promise<void> {
   for (const id of ids) {
     await notifyMedia(jobs, tx, id);
@@ -72,14 +80,14 @@ export async function notifyRemoved(jobs: JobQueue, tx: Tx, ids: readonly number
   }
 }
 
-/** The media service reads the state itself, so that the order of its jobs does not matter. */
+/** Notifies the media service, which reads the state itself, so that the order of its jobs does not matter. */
 export async function notifyMedia(jobs: JobQueue, tx: Tx, id: number): Promise<void> {
   await jobs.enqueue(tx, media.jobs.followConversation, { conversation_id: id });
 }
 
 const dayMicros = 86_400_000_000n;
 
-/** Retention of deleted conversations in microseconds (D67). */
+/** Returns the retention of deleted conversations in microseconds (D67). */
 export function retentionMicros({
   DELETED_RETENTION_DAYS: days,
 }: Pick<ConversationsConfig, 'DELETED_RETENTION_DAYS'>): bigint {

@@ -1,12 +1,15 @@
 /**
- * Statements on deleted conversations (D67). Besides those on personal data, the only ones on the table behind the
+ * Statements on deleted conversations (D67). Only these statements and those on personal data use the table behind the
  * view.
  */
 import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 import type { DeletionReason } from './contract.ts';
 
-/** Releases booking and import key and stores them with the deletion. No row: the conversation does not exist. */
+/**
+ * Deletes a conversation. Releases its booking and import key, and stores both with the deletion. Returns no row when
+ * the conversation does not exist.
+ */
 export const markDeleted = statement.maybeOne({
   name: 'deletion.delete',
   params: { id: t.integer, at: t.instant, reason: t.text.as<DeletionReason>(), by: t.text },
@@ -32,8 +35,9 @@ export const markDeleted = statement.maybeOne({
 const deletionRow = { id: t.integer, reason: t.text.as<DeletionReason>(), by: t.text, deleted_at: t.timestamp };
 
 /**
- * Reclaims booking and import key unless another conversation has them. `has_booking`: whether the booking was
- * reclaimed; null without a booking. No row: there is no such deleted conversation.
+ * Restores a conversation. Reclaims its booking and import key unless another conversation has them. `has_booking` is
+ * whether the booking was reclaimed, null without a booking. Returns no row when the conversation does not exist or is
+ * not deleted.
  */
 export const restoreConversation = statement.maybeOne({
   name: 'deletion.restore',
@@ -58,7 +62,7 @@ export const restoreConversation = statement.maybeOne({
     from old join restored on restored.id = old.id`,
 });
 
-/** Latest first. */
+/** Returns deleted conversations, latest deletion first. */
 export const listDeleted = statement.many({
   name: 'deletion.list',
   params: { limit: t.integer },
@@ -69,7 +73,7 @@ export const listDeleted = statement.many({
     from conversations.all_conversations c where c.deleted_at is not null order by c.deleted_at desc, c.id desc limit ${limit}`,
 });
 
-/** A conversation with all its data, deleted or not. No row: absent. */
+/** Returns a conversation with all its data, deleted or not. Returns no row when it does not exist. */
 export const findAnyConversation = statement.maybeOne({
   name: 'deletion.show',
   params: { id: t.integer },
@@ -97,7 +101,7 @@ export const findAnyConversation = statement.maybeOne({
     where c.id = ${id} limit 1`,
 });
 
-/** No row: absent. */
+/** Returns whether a conversation is deleted. Returns no row when it does not exist. */
 export const findState = statement.maybeOne({
   name: 'deletion.find-state',
   params: { id: t.integer },
@@ -107,7 +111,7 @@ export const findState = statement.maybeOne({
     sql`select c.deleted_at is not null as is_deleted from conversations.all_conversations c where c.id = ${id}`,
 });
 
-/** One row for each id. */
+/** Returns the state of each conversation, one row per id. */
 export const listStates = statement.many({
   name: 'deletion.list-states',
   params: { ids: t.integer.array },
@@ -117,7 +121,7 @@ export const listStates = statement.many({
     from unnest(${ids}) as i (id) left join conversations.all_conversations c on c.id = i.id`,
 });
 
-/** Removes conversations with their dependent rows, oldest deletion first. */
+/** Removes expired conversations with their dependent rows, oldest deletion first. */
 export const removeExpired = statement.many({
   name: 'deletion.remove-expired',
   params: { deletedBefore: t.instant, limit: t.integer },

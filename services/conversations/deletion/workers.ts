@@ -1,6 +1,6 @@
 /**
- * Permanently removes deleted conversations after the retention (D67). Runs in every replica; rows are skipped while
- * locked.
+ * Removes deleted conversations permanently after the retention (D67). Runs in every replica, and skips rows that
+ * another replica has locked.
  */
 import { formatInstant } from '#libs/time';
 import type { Dependencies } from '../dependencies.ts';
@@ -9,7 +9,7 @@ import { countExpired, removeExpired } from './statements.ts';
 
 const usualIntervalMs = 10_000;
 
-/** Conversations per transaction. */
+/** Maximum number of conversations per transaction. */
 const batch = 100;
 
 /** Delay after which a removal counts as overdue. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { BatchCache } from './batch-cache.ts';
 
-/** A source whose look-ups the test resolves. */
+/** Creates a source of values whose look-ups the test resolves. */
 function createSource() {
   const values = new Map<number, string>([1, 2, 3, 4].map((id) => [id, `v${id}`]));
   const calls: { ids: readonly number[]; answer: () => void }[] = [];
@@ -26,7 +26,7 @@ const createCache = (source: ReturnType<typeof createSource>, capacity = 10, evi
 const entriesOf = (map: Map<number, string>) => [...map].toSorted(([a], [b]) => a - b);
 
 describe('BatchCache (architecture#ownership: a small cache that the owner’s change events invalidate)', () => {
-  it('fetches misses together and returns hits without a look-up', async () => {
+  it('fetches missing entries with one look-up, and returns cached entries without a look-up', async () => {
     const source = createSource();
     const cache = createCache(source);
     const first = cache.getMany([1, 2, 2, 9]);
@@ -43,7 +43,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect(source.calls).toHaveLength(1);
   });
 
-  it('neither stores nor evicts entries for a reader of all entries, but returns cached ones', async () => {
+  it('returns cached entries to a reader of all entries, but does not store or evict entries for it', async () => {
     const source = createSource();
     const cache = createCache(source, 2);
     const kept = cache.getMany([1]);
@@ -56,7 +56,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect([cache.size, cache.peek(1), cache.peek(2)]).toEqual([1, 'v1', undefined]);
   });
 
-  it('makes one look-up for concurrent callers', async () => {
+  it('looks up an id once for concurrent callers', async () => {
     const source = createSource();
     const cache = createCache(source);
     const waiting = [cache.getMany([1]), cache.getMany([1, 2])];
@@ -71,7 +71,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     ]);
   });
 
-  it('does not store or return to later callers an entry that was invalidated during its look-up', async () => {
+  it('does not store an entry that was invalidated during its look-up, nor return it to later callers', async () => {
     const source = createSource();
     const cache = createCache(source);
     const before = cache.getMany([1]);
@@ -99,7 +99,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect((await cache.getMany([1])).get(1)).toBe('v');
   });
 
-  it('evicts unread entries first when it exceeds its capacity, and everything on null', async () => {
+  it('evicts unread entries first when it is full, and removes all entries with null', async () => {
     const source = createSource();
     const evicted: string[] = [];
     const cache = createCache(source, 2, evicted);
@@ -114,7 +114,7 @@ describe('BatchCache (architecture#ownership: a small cache that the owner’s c
     expect(evicted).toEqual(['v2', 'v1', 'v3']);
   });
 
-  it('evicts the oldest entry when all were read, and never exceeds its capacity', async () => {
+  it('evicts the oldest entry when all entries were read, and never exceeds its capacity', async () => {
     const cache = new BatchCache<string>({
       load: async (ids) => new Map(ids.map((id) => [id, `v${id}`])),
       capacity: 3,

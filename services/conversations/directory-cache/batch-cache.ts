@@ -1,18 +1,21 @@
 /**
- * Bounded cache in front of a batch look-up. Hits return without waiting; concurrent misses share one look-up. Entries
- * invalidated during a look-up are not cached, and later callers do not get them.
+ * Cache with a maximum size in front of a batch look-up. Hits return without waiting; concurrent misses share one
+ * look-up. Entries that are invalidated during a look-up are not cached, and later callers do not receive them.
  */
 
 export interface BatchCacheOptions<Value> {
-  /** Loads existing values; unknown ids are absent and not cached. */
+  /** Loads the values of existing ids. Unknown ids are missing from the result and not cached. */
   readonly load: (ids: readonly number[]) => Promise<Map<number, Value>>;
-  /** Maximum number of entries. Evicts the oldest entry that was not read since it was added or last spared. */
+  /**
+   * Maximum number of entries. A full cache evicts the oldest entry that was not read since it was added or last
+   * spared.
+   */
   readonly capacity: number;
   /** Milliseconds until an entry is reloaded, in case an invalidation was missed. */
   readonly ttlMs: number;
   /** Called for every evicted entry. */
   readonly onEvict?: (value: Value) => void;
-  /** Milliseconds, monotonic; for tests. */
+  /** Returns monotonic milliseconds; replaced in tests. */
   readonly now?: () => number;
 }
 
@@ -20,8 +23,8 @@ interface Entry<Value> {
   readonly value: Value;
   readonly expiresAt: number;
   /**
-   * Read since it was added or spared. A read only sets this flag, because moving entries makes a large map rebuild
-   * itself.
+   * True when the entry was read since it was added or last spared. A read only sets this flag, because moving entries
+   * would make a large map rebuild itself.
    */
   used: boolean;
 }
@@ -41,20 +44,23 @@ export class BatchCache<Value> {
     return this.#entries.size;
   }
 
-  /** The value if cached and fresh. */
+  /** Returns the value if it is cached and fresh. */
   peek(id: number): Value | undefined {
     return this.#read(id, this.#now());
   }
 
-  /** A function that returns the values of existing ids; `cacheMisses` as in `getMany`. @throws errors of `load` */
+  /**
+   * Returns a function that returns the values of existing ids; see `getMany` for `cacheMisses`. @throws errors of
+   * `load`
+   */
   async lookUp(ids: readonly number[], cacheMisses = true): Promise<(id: number) => Value | undefined> {
     const found = await this.getMany(ids, cacheMisses);
     return (id) => found.get(id);
   }
 
   /**
-   * Values of the existing ids. Without `cacheMisses` loaded values are not cached, so that long lists do not evict the
-   * entries of others.
+   * Returns the values of the existing ids. Without `cacheMisses`, loaded values are not cached, so that a long list
+   * does not evict entries that other callers use.
    * @throws errors of `load`
    */
   async getMany(ids: readonly number[], cacheMisses = true): Promise<Map<number, Value>> {
@@ -101,7 +107,10 @@ export class BatchCache<Value> {
     this.#entries.set(id, { value, expiresAt: this.#now() + this.#options.ttlMs, used: false });
   }
 
-  /** Second-chance eviction from the oldest entry: a read entry is spared once and moved to the end. */
+  /**
+   * Evicts one entry by second chance, starting with the oldest: an entry that was read is spared once and moved to the
+   * end.
+   */
   #evictOne(): void {
     for (const [id, entry] of this.#entries) {
       if (!entry.used) return this.#evict(id, entry);
@@ -111,7 +120,7 @@ export class BatchCache<Value> {
     }
   }
 
-  /** Drops these entries, or all with null. */
+  /** Drops the entries of these ids, or all entries when `ids` is null. */
   invalidate(ids: readonly number[] | null): void {
     for (const id of ids ?? [...this.#entries.keys()]) {
       const entry = this.#entries.get(id);

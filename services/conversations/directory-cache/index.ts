@@ -1,6 +1,6 @@
 /**
- * Cache of people, holons and journeys of the directory, as the JSON text of replies. Change events arrive before the
- * directory replies to the writer, so that clients read their own writes.
+ * Cache of people, holons and journeys of the directory, stored as the JSON text of replies. Change events are received
+ * before the directory replies to the writer, so that clients read their own writes.
  */
 import type { ReplyOf } from '#libs/contract';
 import type { Bus, CallContext } from '#libs/nats';
@@ -22,7 +22,7 @@ export interface CachedHolon {
   readonly slug: string;
   readonly name: string;
   readonly conversationEvent: boolean;
-  /** Visible to some callers only; use `HolonVisibility`. */
+  /** The holon is visible to some callers only; use `HolonVisibility`. */
   readonly isPrivate: boolean;
   /** JSON of an item of `connected`, HolonRef. */
   readonly json: string;
@@ -31,11 +31,11 @@ export interface CachedHolon {
 type DirectoryHolon = ReplyOf<typeof directory.rpcs.getHolons>['items'][number];
 
 const ttlMs = 60_000;
-/** Covers the people of several thousand recent conversations, about 500 bytes each. */
+/** Sufficient for the people of several thousand recent conversations, with about 500 bytes per person. */
 const peopleCapacity = 50_000;
 const holonCapacity = 20_000;
 const journeyCapacity = 5_000;
-/** Maximum ids per look-up. */
+/** Maximum number of ids per look-up. */
 const batchSize = 5_000;
 
 export class DirectoryCache {
@@ -47,7 +47,7 @@ export class DirectoryCache {
   readonly #journeyIdBySlug = new Map<string, number>();
   #stops: (() => void)[] = [];
 
-  /** `context` creates the context of look-ups, which can serve several callers. */
+  /** @param context creates the call context of a look-up, which can serve several callers */
   constructor(bus: Bus, context: () => CallContext) {
     this.#bus = bus;
     this.#context = context;
@@ -79,7 +79,7 @@ export class DirectoryCache {
     this.#stops = [];
   }
 
-  /** Drops everything, because events may have been missed. */
+  /** Drops all entries, because events may have been missed. */
   clear(): void {
     this.people.invalidate(null);
     this.holons.invalidate(null);
@@ -91,7 +91,10 @@ export class DirectoryCache {
     return journey;
   }
 
-  /** Existing journeys with these slugs, in the order of the slugs. @throws AppError unavailable, deadline_exceeded */
+  /**
+   * Returns the existing journeys with these slugs, in the order of the slugs. @throws AppError unavailable,
+   * deadline_exceeded
+   */
   async findJourneysBySlugs(slugs: readonly string[]): Promise<CachedJourney[]> {
     const found = new Map<string, CachedJourney>();
     const missing: string[] = [];
@@ -102,7 +105,8 @@ export class DirectoryCache {
       else missing.push(slug);
     }
     if (missing.length > 0) {
-      // The slug only resolves to the id. Cached values are loaded by id, where concurrent invalidation is noticed.
+      // The call only resolves slugs to ids. Values are then loaded by id, so that invalidations during the call are
+      // respected.
       const { items } = await this.#bus.call(directory.rpcs.getJourneys, { slugs: missing }, this.#context());
       const journeys = await this.journeys.getMany(items.map((item) => item.id));
       for (const journey of journeys.values()) {
@@ -113,19 +117,20 @@ export class DirectoryCache {
     return slugs.flatMap((slug) => found.get(slug) ?? []);
   }
 
-  /** Steps with this slug in all journeys. @throws AppError unavailable, deadline_exceeded */
+  /** Returns the ids of the steps with this slug in all journeys. @throws AppError unavailable, deadline_exceeded */
   async findSteps(slug: string): Promise<readonly number[]> {
     return (await this.#bus.call(directory.rpcs.findSteps, { slug }, this.#context())).ids;
   }
 
-  /** Not cached by slug; only commands call it. */
+  /** Returns the holon with the slug. It is not cached by slug, because only admin commands call this method. */
   async findHolonBySlug(slug: string): Promise<CachedHolon | undefined> {
     const { items } = await this.#bus.call(directory.rpcs.getHolons, { slugs: [slug] }, this.#context());
     return items[0] === undefined ? undefined : toHolon(items[0]);
   }
 
   /**
-   * The holons visible to an account, or with null to the shared token. @throws AppError unavailable, deadline_exceeded
+   * Returns the selected holons that are visible to an account; null stands for the shared token. @throws AppError
+   * unavailable, deadline_exceeded
    */
   async listVisible(
     accountId: number | null,
@@ -141,14 +146,15 @@ export class DirectoryCache {
   }
 
   /**
-   * A holon and its descendants that the caller of `context` can see. @throws AppError unavailable, deadline_exceeded
+   * Returns a holon and its descendants that the caller of `context` can see. @throws AppError unavailable,
+   * deadline_exceeded
    */
   async findSubtree(slug: string, context: CallContext): Promise<{ holonId: number; ids: number[] } | undefined> {
     const { holon_id: holonId, ids } = await this.#bus.call(directory.rpcs.holonSubtree, { slug }, context);
     return holonId === null ? undefined : { holonId, ids };
   }
 
-  /** A holon and all its descendants. @throws AppError unavailable, deadline_exceeded */
+  /** Returns a holon and all its descendants. @throws AppError unavailable, deadline_exceeded */
   async findWholeSubtree(
     slug: string,
     { requestId, traceparent }: CallContext,
@@ -157,14 +163,17 @@ export class DirectoryCache {
     return found ? { ids } : undefined;
   }
 
-  /** @throws AppError 404 when the holon does not exist or the caller of `context` cannot see it */
+  /**
+   * Returns a holon with its conversation events. @throws AppError 404 when the holon does not exist or the caller of
+   * `context` cannot see it
+   */
   async browseHolon(slug: string, context: CallContext): Promise<ReplyOf<typeof directory.rpcs.browseHolon>> {
     return this.#bus.call(directory.rpcs.browseHolon, { holon_slug: slug }, context);
   }
 
   /**
-   * The holons covered by an account's team authority, among `ids` or all; not cached. @throws AppError unavailable,
-   * deadline_exceeded
+   * Returns the holons that an account's team authority covers, among `ids` or all holons. The result is not cached.
+   * @throws AppError unavailable, deadline_exceeded
    */
   async listCovered(
     accountId: number,
@@ -220,9 +229,9 @@ function toHolon(item: DirectoryHolon): CachedHolon {
 }
 
 export interface VisibleHolons {
-  /** The holon if it exists and the caller can see it. */
+  /** Returns the holon if it exists and the caller can see it. */
   readonly find: (id: number) => CachedHolon | undefined;
-  /** Whether it exists and the caller cannot see it. */
+  /** Returns whether the holon exists but the caller cannot see it. */
   readonly isHidden: (id: number) => boolean;
 }
 
@@ -231,17 +240,17 @@ export class HolonVisibility {
   readonly #context: CallContext;
   /** Account of the caller; null for the shared token. */
   readonly #accountId: number | null;
-  /** Results for private holons. */
+  /** Cached visibility of private holons, by id. */
   readonly #visibleById = new Map<number, boolean>();
 
   constructor(directory: DirectoryCache, { requestId, actor, traceparent }: CallContext) {
     this.#directory = directory;
-    // Without the deadline of the call, because a streamed reply outlasts it.
+    // The deadline of the call is omitted, because a streamed reply lasts longer.
     this.#context = { requestId, actor, traceparent };
     this.#accountId = actor?.kind === 'user' ? actor.accountId : null;
   }
 
-  /** Resolves visibility of holons for the caller. @throws AppError unavailable, deadline_exceeded */
+  /** Resolves which of the holons the caller can see. @throws AppError unavailable, deadline_exceeded */
   async lookUp(ids: readonly number[]): Promise<VisibleHolons> {
     const holons = await this.#directory.holons.getMany(ids);
     const unknown = [...holons.values()]
@@ -257,18 +266,21 @@ export class HolonVisibility {
     return { isHidden, find: (id) => (isHidden(id) ? undefined : holons.get(id)) };
   }
 
-  /** The holon and its descendants that the caller can see; undefined when the holon is absent or hidden. */
+  /**
+   * Returns the holon and its descendants that the caller can see; returns undefined when the holon does not exist or
+   * is hidden.
+   */
   async findSubtree(slug: string): Promise<{ holonId: number; ids: number[] } | undefined> {
     return this.#directory.findSubtree(slug, this.#context);
   }
 
-  /** Id of the holon; undefined when absent or hidden. */
+  /** Returns the id of the holon; returns undefined when the holon does not exist or is hidden. */
   async findVisible(slug: string): Promise<number | undefined> {
     const [holon] = await this.#directory.listVisible(this.#accountId, { slugs: [slug] }, this.#context);
     return holon?.id;
   }
 
-  /** A holon and its immediate conversation events with their journeys. @throws AppError 404 */
+  /** Returns a holon and its immediate conversation events with their journeys. @throws AppError 404 */
   async browse(slug: string): ReturnType<DirectoryCache['browseHolon']> {
     return this.#directory.browseHolon(slug, this.#context);
   }

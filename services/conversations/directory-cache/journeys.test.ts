@@ -11,7 +11,7 @@ const step = (id: number, order: number, isArchived = false): JourneyStep => ({
 });
 
 describe('firstStep (D1: first active step by order, then id)', () => {
-  it('skips archived steps and breaks ties by id', () => {
+  it('skips archived steps, and selects the smaller id for equal positions', () => {
     expect(firstStep([step(9, 2), step(4, 1), step(3, 1), step(1, 0, true)])?.id).toBe(3);
     expect(firstStep([step(1, 0, true)])).toBeUndefined();
   });
@@ -27,7 +27,7 @@ describe('nextStep (D16a: the next one that is not archived)', () => {
     [4, undefined],
     [99, undefined],
     [null, 1],
-  ])('after step %p is step %p', (current, next) => {
+  ])('returns for the step %p the next step %p', (current, next) => {
     expect(nextStep(steps, current)?.id).toBe(next);
   });
 });

@@ -1,4 +1,7 @@
-/** Journeys of the directory as the cache stores them, and their steps as the pipeline uses them (D1, D6, D16a). */
+/**
+ * Converts journeys of the directory to the form in which they are cached, and finds the steps that the pipeline uses
+ * (D1, D6, D16a).
+ */
 import type { ReplyOf } from '#libs/contract';
 import type { directory } from '#services/directory';
 
@@ -13,9 +16,9 @@ export interface JourneyStep {
 }
 
 export interface CachedStep extends JourneyStep {
-  /** `"step_slug":…,"step_title":…` */
+  /** JSON text `"step_slug":…,"step_title":…` */
   readonly json: string;
-  /** `{"slug":…,"title":…}` */
+  /** JSON text `{"slug":…,"title":…}` */
   readonly searchJson: string;
 }
 
@@ -27,11 +30,11 @@ export interface CachedJourney {
   readonly ownerEventIds: readonly number[];
   readonly steps: readonly CachedStep[];
   readonly questionIds: ReadonlySet<number>;
-  /** `"journey_slug":…,"journey_name":…,"journey_description":…` */
+  /** JSON text `"journey_slug":…,"journey_name":…,"journey_description":…` */
   readonly headJson: string;
-  /** `"texts":…,"questions":…` */
+  /** JSON text `"texts":…,"questions":…` */
   readonly tailJson: string;
-  /** `{"slug":…,"name":…,"description":…}` */
+  /** JSON text `{"slug":…,"name":…,"description":…}` */
   readonly searchJson: string;
   /** JSON of JourneyBrowse. */
   readonly browseJson: string;
@@ -41,14 +44,14 @@ type DirectoryJourney = ReplyOf<typeof directory.rpcs.getJourneys>['items'][numb
 
 const byOrder = (a: JourneyStep, b: JourneyStep): number => a.order - b.order || a.id - b.id;
 
-/** The first active step by (order, id); undefined when the journey has none. */
+/** Returns the first active step by (order, id); returns undefined when the journey has no active step. */
 export function firstStep(steps: readonly JourneyStep[]): JourneyStep | undefined {
   return steps.filter((step) => !step.isArchived).toSorted(byOrder)[0];
 }
 
 /**
- * The next active step after the current one by (order, id). Undefined at the end, or when the current step is not in
- * the journey. The first step without a current one.
+ * Returns the next active step after the current one by (order, id), or the first active step when `currentId` is null.
+ * Returns undefined after the last step, or when the current step is not in the journey.
  */
 export function nextStep(steps: readonly JourneyStep[], currentId: number | null): JourneyStep | undefined {
   if (currentId === null) return firstStep(steps);

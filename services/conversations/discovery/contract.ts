@@ -1,5 +1,6 @@
 /**
- * Contract: search, summary and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g).
+ * Contract of search, summary and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to
+ * D18g).
  */
 import { byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
@@ -105,7 +106,7 @@ export const BrowsedEvents = Type.Object(
   { $id: 'BrowsedEvents', description: 'A holon with the conversations of its events.' },
 );
 
-/** Sort orders. Conversations without a start come last in both; ties are broken by id. */
+/** Sort orders. Conversations without a start are last in both orders; ties are sorted by id. */
 export const SearchSort = Type.Union([Type.Literal('date_desc'), Type.Literal('date_asc')], {
   default: 'date_desc',
   description: '`date_desc` (default) or `date_asc`; conversations without a start are last in both, then by id.',

@@ -1,6 +1,6 @@
 /**
- * Search, summary and browse (rules/discovery; D5, D17, D18a to D18g, D28). All rows of a batch share one look-up per
- * kind.
+ * Handles search, summary and browse (rules/discovery; D5, D17, D18a to D18g, D28). All rows of a batch share one
+ * look-up for people, one for holons and one for journeys.
  */
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
@@ -42,16 +42,16 @@ export function createDiscoveryHandlers(
 }
 
 /**
- * Covers a typical search with one database round trip and one directory look-up. Its references are cached for the
- * next search.
+ * Size of the first batch, which covers a typical search with one database round trip and one directory look-up. The
+ * people and journeys of this batch are cached for the next search.
  */
 const firstBatch = 1_000;
-/** Batch size after the first batch; limits memory of long replies. */
+/** Size of further batches, which limits the memory of long replies. */
 const batch = 200;
 
 /**
- * Streams all matches. @throws AppError 404 when the target of a filter does not exist or is a holon that the caller
- * cannot see
+ * Streams all matching conversations. @throws AppError 404 when the target of a filter does not exist or is a holon
+ * that the caller cannot see
  */
 async function search(
   dependencies: Dependencies,
@@ -73,7 +73,7 @@ async function search(
   );
 }
 
-/** Resolves names to ids. Filters that do not refer to the directory are passed on unchanged. */
+/** Resolves the slugs in filters to ids. Filters that do not refer to the directory are passed on unchanged. */
 async function resolveFilters(
   { directory }: Dependencies,
   visibility: HolonVisibility,
@@ -111,7 +111,10 @@ async function* renderBatches(
   }
 }
 
-/** @throws AppError 404 when it is absent or belongs to an event that the caller cannot see */
+/**
+ * Returns the summary of a conversation. @throws AppError 404 when the conversation does not exist or belongs to an
+ * event that the caller cannot see
+ */
 async function summarize(
   { db, directory }: Dependencies,
   request: RequestOf<Rpcs['summarize']>,
@@ -137,8 +140,8 @@ interface Group {
 }
 
 /**
- * GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when the holon does not exist or the caller
- * cannot see it
+ * Handles GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when the holon does not exist or the
+ * caller cannot see it
  */
 async function browseHolon(
   dependencies: Dependencies,
@@ -171,9 +174,9 @@ async function browseHolon(
 }
 
 /**
- * GET /browse/conversations.
- * @throws AppError 400 unless exactly one of `journey_id` and `journey_slug` is given, 404 when it is not a
- * conversation journey or the caller cannot see the holon
+ * Handles GET /browse/conversations.
+ * @throws AppError 400 unless exactly one of `journey_id` and `journey_slug` is provided; 404 when the journey is not a
+ * conversation journey, or the caller cannot see the holon
  */
 async function browseJourney(
   dependencies: Dependencies,
@@ -217,7 +220,9 @@ async function findJourney(
   return id === undefined || !isPossibleId(id) ? undefined : (await directory.journeys.getMany([id])).get(id);
 }
 
-/** Writes all groups, including empty ones, with rows sorted by group. Reads nothing without `read`. */
+/**
+ * Writes all groups, including empty ones, with rows that are sorted by group. Without `read`, all groups are empty.
+ */
 async function* writeGroups(
   { directory }: Dependencies,
   visibility: HolonVisibility,
@@ -252,8 +257,8 @@ async function* writeGroups(
 }
 
 /**
- * Whether to cache the people and journeys of the rows. Long replies do not, because they would evict the entries of
- * others.
+ * Whether to cache the people and journeys of the rows. Long replies are not cached, because they would evict entries
+ * that other callers use.
  */
 interface CacheUse {
   readonly cacheMisses: boolean;
@@ -261,7 +266,7 @@ interface CacheUse {
 
 type Render<Row> = (row: Row, event: CachedHolon | undefined, references: RowReferences) => string;
 
-/** JSON of search items in order; leaves out conversations of events that the caller cannot see (D18f). */
+/** Returns the JSON of search items in order, without conversations of events that the caller cannot see (D18f). */
 export async function renderSearchItems(
   directory: DirectoryCache,
   visibility: HolonVisibility,
@@ -271,7 +276,10 @@ export async function renderSearchItems(
   return (await renderRows(directory, visibility, rows, renderSearchItem, cacheUse)).map(({ text }) => text);
 }
 
-/** JSON of public conversations with their rows; see `renderSearchItems`. */
+/**
+ * Returns public conversations as JSON with their rows, in order, without conversations of events that the caller
+ * cannot see (D18f).
+ */
 export async function renderPublicConversations(
   directory: DirectoryCache,
   visibility: HolonVisibility,

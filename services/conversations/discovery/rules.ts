@@ -1,5 +1,5 @@
 /**
- * JSON of search items and public conversations (rules/discovery#search-and-summary,
+ * Renders search items and public conversations as JSON (rules/discovery#search-and-summary,
  * rules/discovery#publicconversation; D5, D18a).
  */
 import { parseJson } from '#libs/json';
@@ -20,7 +20,7 @@ export function renderSearchItem(row: SearchRow, event: CachedHolon | undefined,
   );
 }
 
-/** JSON of a public conversation. `infos` contributes only the publishing groups without provenance. */
+/** Returns the JSON of a public conversation. Of `infos` it contains only the publishing groups, without provenance. */
 export function renderPublicConversation(row: PublicRow, references: RowReferences): string {
   const publishing = readPublishing(row.publishing === null ? undefined : parseJson(row.publishing));
   const visible = {

@@ -15,15 +15,18 @@ const orders: Record<SortOrder, Sql> = {
   date_asc: sql`c.start_at, c.id`,
 };
 
-/** All rows are read, but in index order: plan for the first rows, so that the planner never sorts the whole table. */
+/**
+ * Makes PostgreSQL plan for the first rows. All rows are read, but in index order, and the planner must not sort the
+ * whole table.
+ */
 export const searchPlanner = { cursor_tuple_fraction: '0.1', enable_seqscan: 'off' };
 
 const searchParams = {
-  /** Owning events. */
+  /** Events that own the conversations. */
   eventIds: t.integer.array.nullable,
-  /** Linked holon. */
+  /** Holon to which the conversations are linked. */
   connectedId: t.integer.nullable,
-  /** Participant. */
+  /** Participant of the conversations. */
   personId: t.integer.nullable,
   scopePersonId: t.integer.nullable,
   scopeEventIds: t.integer.array.nullable,
@@ -39,7 +42,7 @@ interface Filter {
   readonly condition: (params: Readonly<Record<keyof SearchParams, Parameter>>) => Sql;
 }
 
-/** Filters of a search; `scope`: conversations that the caller can access (D69). */
+/** Filters of a search. `scope` restricts it to conversations that the caller can access (D69). */
 const filters = {
   event: { params: ['eventIds'], condition: ({ eventIds }) => sql`c.event_id = any(${eventIds})` },
   connected: { params: ['connectedId'], condition: ({ connectedId }) => sql`c.connected_ids @> array[${connectedId}]` },
@@ -49,7 +52,7 @@ const filters = {
 type FilterName = keyof typeof filters;
 const filterNames = Object.keys(filters) as FilterName[];
 
-/** `names`: the filters to apply; other parameters are ignored. */
+/** Declares a search with the filters `names`; parameters of other filters are ignored. */
 function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
   const used = names.flatMap((name): Filter['params'] => filters[name].params);
   const conditions = (params: Readonly<Record<keyof SearchParams, Parameter>>): Sql =>
@@ -70,7 +73,9 @@ function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
   });
 }
 
-/** Short, because PostgreSQL truncates statement names to 63 characters. */
+/**
+ * Returns the name of a search statement, which is short because PostgreSQL truncates statement names to 63 characters.
+ */
 const searchName = (sort: SortOrder, names: readonly FilterName[]): string =>
   ['search', sort.replace('date_', ''), ...names].join('.');
 
@@ -79,19 +84,19 @@ const combinations = filterNames.reduce<FilterName[][]>(
   [[]],
 );
 
-/** One statement per combination of filters, so that each gets a fitting plan. */
+/** One statement per combination of filters, so that each combination gets a fitting plan. */
 export const searches: ReadonlyMap<string, ReturnType<typeof declareSearch>> = new Map(
   (['date_desc', 'date_asc'] as const).flatMap((sort) =>
     combinations.map((names) => [searchName(sort, names), declareSearch(sort, names)] as const),
   ),
 );
 
-/** Filter values by parameter name; absent = not filtered. */
+/** Filter values by parameter name. An absent value does not filter. */
 export interface SearchFilters extends Partial<Omit<ParamsOf<SearchParams>, keyof typeof scopeParams>> {
   readonly scope: Scope | undefined;
 }
 
-/** The statement of a search and its values. */
+/** Returns the statement for the filters, and its parameter values. */
 export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder) {
   const within = scope === undefined ? undefined : scopeValues(scope);
   const values: Partial<ParamsOf<SearchParams>> = { ...given, ...within };
@@ -103,7 +108,7 @@ export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder
   return { search, values: { ...absent, ...values } };
 }
 
-/** No row: absent. */
+/** Returns the columns of a summary. Returns no row when the conversation does not exist. */
 export const summarizeConversation = statement.maybeOne({
   name: 'conversations.summarize',
   params: { id: t.integer },
@@ -116,14 +121,17 @@ const publicRow = {
   ...conversationSummary.row,
   /** JSON text of `infos.publishing`. */
   publishing: t.json.nullable,
-  /** Number of the row's group, from 1; one row per group. */
+  /** Position of the row's group in the request, starting with 1. */
   ordinal: t.integer,
 };
 export type PublicRow = RowOf<typeof publicRow>;
 
-/** All rows are read, so plan for all of them. */
+/** All rows are read, so the plan is optimised for the whole result. */
 export const browsePlanner = { cursor_tuple_fraction: '1' };
-/** Rows rendered together. Publishing payloads are larger than search items. */
+/**
+ * Number of rows that are rendered at once. It is smaller than for search, because publishing payloads are larger than
+ * search items.
+ */
 const streamOptions: StreamOptions = { batchSize: 500, planner: browsePlanner };
 
 const journeySql = (journeyId: Parameter, condition: Sql = sql.empty): Sql => sql`
@@ -144,7 +152,7 @@ export const listOfJourneyWithin = statement.many({
   sql: (params) => journeySql(params.journeyId, sql`and ${withinScope(params)}`),
 });
 
-/** All conversations of a journey, restricted to the scope. */
+/** Streams the conversations of a journey within the scope. */
 export function streamJourney(db: Database, journeyId: number, scope: Scope | undefined): AsyncIterable<PublicRow[]> {
   return scope === undefined
     ? listOfJourney.stream(db, { journeyId }, streamOptions)
@@ -153,7 +161,10 @@ export function streamJourney(db: Database, journeyId: number, scope: Scope | un
 
 const groupParams = { eventIds: t.integer.array, journeyIds: t.integer.array };
 
-/** Rows by group, newest first. A conversation that an event owns and is linked to appears once. */
+/**
+ * Selects conversations by group, newest first. A conversation that is both owned by and linked to an event appears
+ * once.
+ */
 const groupsSql = (
   { eventIds, journeyIds }: Readonly<Record<keyof typeof groupParams, Parameter>>,
   condition: Sql = sql.empty,
@@ -182,7 +193,7 @@ export const listOfGroupsWithin = statement.many({
   sql: (params) => groupsSql(params, sql`where ${withinScope(params)}`),
 });
 
-/** Conversations of each pair of event and journey, restricted to the scope. */
+/** Streams the conversations of each pair of event and journey within the scope. */
 export function streamGroups(
   db: Database,
   pairs: readonly { readonly eventId: number; readonly journeyId: number }[],

@@ -1,4 +1,4 @@
-/** Bookings, which outlive their conversations (docs/adr/booking-matching.md), and receipts of webhooks. */
+/** Tables of bookings, which outlive their conversations (docs/adr/booking-matching.md), and of webhook receipts. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 import { ConversationSchema } from './conversation.entity.ts';
 
@@ -9,32 +9,35 @@ export const BookingSchema = defineEntity({
   properties: {
     id: p.integer().primary().autoincrement(),
     conversation: () => p.manyToOne(ConversationSchema).nullable().ref(),
-    /** Key for people created from attendees without an email. */
+    /** Key that identifies people created from attendees without an email. */
     attendeeKey: p.text(),
     lastEventAt: columns.instant(),
     cancelled: p.boolean().default(false),
     createdAt: columns.now(),
-    /** Each event applies only to the attendees that it names (D78). */
+    /** True when each event applies only to the attendees that it names (D78). */
     hasSeats: p.boolean().default(false),
-    /** Seats of events up to this time have ended: the booking was cancelled, or reconciled with Cal.com. */
+    /** Seats of events up to this time have ended, because the booking was cancelled or reconciled with Cal.com. */
     seatsSince: columns.instant().nullable(),
-    /** When the guest was asked to reschedule; null after a new time is set (D81). */
+    /** When the guest was requested to reschedule; null after a new time is set (D81). */
     requestedAt: columns.instant().nullable(),
-    /** The conversation deleted when all attendees had left; a later attendee restores it (D102). */
+    /**
+     * The conversation that was deleted when the booking had no attendees any more; a later attendee restores it
+     * (D102).
+     */
     formerConversationId: p.integer().nullable(),
-    /** A person was erased, so attendees are no longer compared with those of Cal.com. */
+    /** True when a person of the booking was erased. Its attendees are then not compared with those at Cal.com. */
     wasErasedFrom: p.boolean().default(false),
   },
 });
 
-/** State of an attendee according to the latest event that names them (D102). */
+/** The state of an attendee according to the latest event that names the attendee (D102). */
 export const BookingAttendeeSchema = defineEntity({
   name: 'BookingAttendee',
   tableName: 'booking_attendees',
   schema: 'conversations',
   properties: {
     booking: () => p.manyToOne(BookingSchema).primary().ref(),
-    /** Digest of the email, the phone number or the name. */
+    /** Digest of the attendee's email, phone number or name. */
     attendee: p.text().primary(),
     personId: p.integer().nullable(),
     state: p.text(),
@@ -42,7 +45,7 @@ export const BookingAttendeeSchema = defineEntity({
   },
 });
 
-/** People on whose hooks events of a booking arrived (D79). */
+/** People on whose webhook paths events of a booking were received (D79). */
 export const BookingHostSchema = defineEntity({
   name: 'BookingHost',
   tableName: 'booking_hosts',
@@ -58,7 +61,7 @@ export const BookingReferenceSchema = defineEntity({
   properties: { identifier: p.text().primary(), booking: () => p.manyToOne(BookingSchema).primary().ref() },
 });
 
-/** A reschedule request, confirmed or not (D79). */
+/** A reschedule request that links two bookings, confirmed or not (D79). */
 export const BookingLinkSchema = defineEntity({
   name: 'BookingLink',
   tableName: 'booking_links',
@@ -66,15 +69,15 @@ export const BookingLinkSchema = defineEntity({
   properties: {
     uid: p.text().primary(),
     formerUid: p.text().primary(),
-    /** With seats: keys of the attendees. */
+    /** Keys of the attendees that requested the reschedule; empty for the whole booking. */
     attendees: p.array().$type<string[]>().columnType('text[]').default([]),
-    /** Request time of each attendee, by key. */
+    /** Request time of each attendee, by attendee key. */
     requested: columns.jsonObject(),
     createdAt: columns.now(),
   },
 });
 
-/** Uids of a booking in order of arrival. */
+/** Uids of a booking in the order in which they were received. */
 export const BookingIdentifierSchema = defineEntity({
   name: 'BookingIdentifier',
   tableName: 'booking_identifiers',
@@ -86,27 +89,27 @@ export const BookingIdentifierSchema = defineEntity({
   },
 });
 
-/** Webhooks of bookings and of the meeting provider with their outcome (D20, D68). */
+/** Received webhooks of bookings and of the meeting provider, with their outcome (D20, D68). */
 export const WebhookReceiptSchema = defineEntity({
   name: 'WebhookReceipt',
   tableName: 'webhook_receipts',
   schema: 'conversations',
   properties: {
     id: p.integer().primary().autoincrement(),
-    /** `booking`, or `meeting`: then `personId` is empty. */
+    /** `booking`, or `meeting`, for which `personId` is empty. */
     source: p.text().default('booking'),
     dedupeKey: p.text(),
     deliveryId: p.text(),
     deliveries: p.integer().default(1),
     receivedAt: columns.instant(),
-    /** Person id of the path, as sent. */
+    /** Person id in the webhook path, as sent. */
     personId: p.text(),
     headers: columns.jsonObject(),
     body: p.blob().nullable(),
     /** SHA-256 of the received body in hex; null when it was not read. */
     bodyDigest: p.text().nullable(),
     bodySize: p.integer().nullable(),
-    /** Signed with one of the secrets configured on receipt. */
+    /** True when the webhook was signed with a secret that was configured on receipt. */
     wasSigned: p.boolean().default(false),
     triggerEvent: p.text().nullable(),
     identifiers: p.array().$type<string[]>().columnType('text[]').default([]),

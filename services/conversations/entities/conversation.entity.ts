@@ -1,9 +1,9 @@
-/** Conversations and their dependent rows. */
+/** Tables of conversations and their dependent rows. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /**
- * One row per conversation, so that a read is one look-up and a write one lock (docs/adr/conversation-storage.md). Ids
- * refer to the directory. The view `conversations` excludes deleted rows (D67).
+ * Each conversation is one row, so that a read is one look-up and a write one lock (docs/adr/conversation-storage.md).
+ * Ids refer to the directory. The view `conversations` excludes deleted rows (D67).
  */
 export const ConversationSchema = defineEntity({
   name: 'Conversation',
@@ -20,7 +20,7 @@ export const ConversationSchema = defineEntity({
     connectedIds: columns.ids(),
     infos: columns.jsonObject().defaultRaw(`'{}'`),
     config: columns.jsonObject().defaultRaw(`'{}'`),
-    /** Shown as `config.enter-coherence`. */
+    /** Room state, which the API returns as `config.enter-coherence`. */
     room: columns.jsonObject().nullable(),
     /** Derived from the question changes. */
     questionState: columns.jsonObject().nullable(),
@@ -33,7 +33,7 @@ export const ConversationSchema = defineEntity({
   },
 });
 
-/** Notes with the same key are added once. */
+/** A note. Notes with the same key are added once. */
 export const NoteSchema = defineEntity({
   name: 'Note',
   tableName: 'notes',
@@ -61,7 +61,7 @@ export const IdempotencyKeySchema = defineEntity({
   },
 });
 
-/** A displayed question; ids in order of arrival. */
+/** A displayed question. Ids are in the order in which the changes were received. */
 export const QuestionChangeSchema = defineEntity({
   name: 'QuestionChange',
   tableName: 'question_changes',
@@ -76,7 +76,7 @@ export const QuestionChangeSchema = defineEntity({
   },
 });
 
-/** Entry of a conversation into a step with a pipeline job. */
+/** The entry of a conversation into a step with a pipeline job. */
 export const PipelineEntrySchema = defineEntity({
   name: 'PipelineEntry',
   tableName: 'pipeline_entries',
@@ -92,7 +92,7 @@ export const PipelineEntrySchema = defineEntity({
   },
 });
 
-/** Conversations by their workspace file keys. */
+/** Maps the keys of workspace files to conversations. */
 export const ImportKeySchema = defineEntity({
   name: 'ImportKey',
   tableName: 'import_keys',

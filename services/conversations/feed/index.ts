@@ -1,4 +1,4 @@
-/** Adds feed events of conversations in the transaction of the change (V1, V2). */
+/** Adds feed events of conversations in the transaction that changes the conversation (V1, V2). */
 import type { FeedAccess } from '#libs/contract';
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
@@ -18,7 +18,7 @@ interface AccessRow {
   readonly participants: string;
 }
 
-/** Holons and people that determine who can read a conversation (D18f, D69). */
+/** Returns the holons and people that determine which callers can read a conversation (D18f, D69). */
 export function accessOf({ event_id: eventId, participants }: Omit<AccessRow, 'id'>): FeedAccess {
   return { holons: eventId === null ? [] : [eventId], people: idsFromSql(participants) };
 }
@@ -33,19 +33,22 @@ export function emitCreated(
   eventOutbox.add(tx, conversationFeed.created, { subject: row.id, data, access: accessOf(row) });
 }
 
-/** The readers of the conversation have not changed. */
+/** Emits a change that does not affect access to the conversation. */
 export function emitUpdated(eventOutbox: EventOutbox, tx: Tx, id: number): void {
   eventOutbox.add(tx, conversationFeed.updated, { subject: id, data: {} });
 }
 
-/** For changes of participants or event, and for restored conversations. Deleted conversations are left out. */
+/**
+ * Emits changes with the current access, for changed participants or events and for restored conversations. Deleted
+ * conversations are skipped.
+ */
 export async function emitAccessUpdated(eventOutbox: EventOutbox, tx: Tx, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   for (const row of await listAccess(tx, { ids }))
     eventOutbox.add(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
 }
 
-/** `row`: the state before the deletion. */
+/** Emits the deletion of a conversation. @param row state before the deletion */
 export function emitDeleted(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -55,7 +58,7 @@ export function emitDeleted(
   eventOutbox.add(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
 }
 
-/** A cancellation is a final event, like the deletion (V9). */
+/** Emits that a booking changed the conversation. A cancellation is a final event, like the deletion (V9). */
 export function emitBookingApplied(eventOutbox: EventOutbox, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
   eventOutbox.add(tx, conversationFeed.bookingApplied, {
     subject: id,
@@ -64,7 +67,9 @@ export function emitBookingApplied(eventOutbox: EventOutbox, tx: Tx, id: number,
   });
 }
 
-/** Emits a refused event on the hook of an existing person, unless the outcome is not a refusal. */
+/**
+ * Emits a refused booking on the webhook path of an existing person; does nothing when the outcome is not a refusal.
+ */
 export function emitBookingRefused(eventOutbox: EventOutbox, tx: Tx, personId: number, outcome: string): void {
   const reason = refusedOutcomes.find((refused) => refused === outcome);
   if (reason !== undefined)

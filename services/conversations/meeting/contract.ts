@@ -1,7 +1,7 @@
-/** Contract: webhooks of the meeting provider. */
+/** Contract of webhooks of the meeting provider. */
 import { event, job, Type } from '#libs/contract';
 
-/** Facts that the gateway publishes with a meeting webhook, besides its body. */
+/** Facts about a meeting webhook that the gateway publishes in addition to its body. */
 export const MeetingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per request.' }),
   received_at: Type.String({ format: 'date-time' }),

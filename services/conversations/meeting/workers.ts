@@ -1,7 +1,7 @@
 /**
- * Webhooks of the meeting provider (rules/providers#realtimekit): verified, stored as receipts, and published to wake
- * waiting importers. They have no other effect, so polling is the fallback and a forged webhook can only cause an early
- * poll.
+ * Processes webhooks of the meeting provider (rules/providers#realtimekit): verifies them, stores them as receipts, and
+ * publishes events that wake waiting importers. They have no other effect. Without a webhook importers poll, and a
+ * forged webhook can only cause an early poll.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf, Static } from '#libs/contract';
@@ -28,10 +28,13 @@ type Webhook = Static<typeof MeetingWebhook>;
 
 const deliveryHeader = 'rtk-uuid';
 const signatureHeader = 'rtk-signature';
-/** One day longer than importers wait. */
+/**
+ * Webhooks are matched with conversations that entered their step in the last eight days, one day longer than importers
+ * wait.
+ */
 const waitingDays = 8;
 
-/** Outcome and message of the receipt. */
+/** Outcome and message of a receipt. */
 type Decision = readonly [outcome: BookingOutcome, message: string];
 const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be stored.'];
 const forged: Decision = ['rejected_signature', 'The signature does not match the body.'];
@@ -39,12 +42,13 @@ const unverified: Decision = [
   'rejected_unverified',
   "The provider's key could not be read, and the webhook was too large or exceeded the limit of waiting webhooks.",
 ];
-/** Maximum size of a body that waits for the key; real ones have a few KiB. */
+/** Maximum size of a body that is stored before it can be verified. Real bodies have a few KiB. */
 const maxUnverifiedBytes = 65_536;
 
 /**
  * Starts the intake. A message is acknowledged after its receipts are stored. Bodies with an invalid signature are not
- * stored (D68). While the provider's key cannot be read, a limited number waits for the job to verify them.
+ * stored (D68). While the provider's key cannot be read, a limited number of bodies is stored, and the job verifies
+ * them.
  */
 export function startMeetingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, db, jobs, logger, webhookKeys: keys } = dependencies;
@@ -86,7 +90,10 @@ export function startMeetingIntake(dependencies: Dependencies): Promise<RunningC
   return startReceiptIntake({ bus, logger, ...from, store });
 }
 
-/** Includes the body, so that a forged delivery id or signature cannot hide the real delivery. */
+/**
+ * Returns the key that identifies repeated webhooks. It includes the body, so that a forged delivery id or signature
+ * cannot hide the real webhook.
+ */
 function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | undefined): string {
   const hash = createHash('sha256').update(
     `${rejected === undefined ? 'meeting' : rejected[0]}\n${webhook.headers[deliveryHeader] ?? ''}\n`,
@@ -94,7 +101,7 @@ function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | u
   return hash.update(body ?? webhook.id).digest('hex');
 }
 
-/** Processes one receipt. */
+/** Creates the job that processes one receipt. */
 export function createMeetingReportWorker({ db, jobs, webhookKeys: keys }: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.meetingReport>>): Promise<void> => {
     const id = run.payload.receipt_id;
@@ -131,7 +138,7 @@ function describeOutcome(
   return ['applied', `Published for ${found} ${found === 1 ? 'conversation' : 'conversations'}.`];
 }
 
-/** `meeting.id` of most events, `recording.meetingId`, or `meetingId`. */
+/** Returns the meeting id: most events have `meeting.id`, others `recording.meetingId` or `meetingId`. */
 function readMeetingId(document: JsonObject): string | undefined {
   const { meeting, recording } = document;
   const ofMeeting = isJsonObject(meeting) ? readText(meeting['id']) : undefined;

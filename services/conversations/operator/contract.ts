@@ -1,4 +1,4 @@
-/** Contract: conversations and their notes for operators (admin CLI). */
+/** Contract of conversations and their notes for operators (admin CLI). */
 import { byOperators, nullable, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
 import { Id, Instant, JsonDocument } from '../schemas.ts';

@@ -48,12 +48,12 @@ export function createOperatorHandlers(
   };
 }
 
-/** The value of CONVERSATION_ACCESS (D69). */
+/** Returns the value of CONVERSATION_ACCESS (D69). */
 function describeAccess({ config }: Dependencies): Promise<ReplyOf<Rpcs['describeAccess']>> {
   return Promise.resolve({ access: config.CONVERSATION_ACCESS });
 }
 
-/** Newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
+/** Returns conversations, newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
 async function list(
   dependencies: Dependencies,
   {
@@ -94,7 +94,7 @@ async function requireFound(
   return found.id;
 }
 
-/** One look-up per kind for all rows. */
+/** Returns the rows with names from the directory, with one look-up each for people, holons and journeys. */
 async function describeAll({ directory }: Dependencies, rows: readonly ListedRow[]): Promise<Listed[]> {
   const [findPerson, findHolon, findJourney] = await Promise.all([
     directory.people.lookUp(rows.flatMap((row) => idsFromSql(row.participants))),
@@ -118,7 +118,7 @@ async function describeAll({ directory }: Dependencies, rows: readonly ListedRow
   });
 }
 
-/** @throws AppError 404 */
+/** Returns one conversation. @throws AppError 404 */
 async function show(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['adminShow']>,
@@ -159,7 +159,8 @@ async function show(
 }
 
 /**
- * Moves to any step of the journey, archived ones included, and adds a note. @throws AppError 404, 404 `step_not_found`
+ * Moves a conversation to any step of its journey, including archived steps, and adds a note. @throws AppError 404, 404
+ * `step_not_found`
  */
 async function move(
   { db, jobs, eventOutbox, directory, pipeline }: Dependencies,
@@ -190,7 +191,7 @@ async function move(
   });
 }
 
-/** @throws AppError 404, 404 `holon_not_found` */
+/** Links a conversation to a holon. @throws AppError 404, 404 `holon_not_found` */
 async function connect(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['adminConnect']>,
@@ -199,7 +200,7 @@ async function connect(
   return link(dependencies, request, connectHolon, context);
 }
 
-/** @throws AppError 404, 404 `holon_not_found` */
+/** Removes the link between a conversation and a holon. @throws AppError 404, 404 `holon_not_found` */
 async function disconnect(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['adminDisconnect']>,
@@ -255,7 +256,7 @@ async function importTranscript(
 
 const defaultLimit = 1_000;
 
-/** Newest first, as in rules/memberships#notes. @throws AppError 404 */
+/** Returns the notes of a conversation, newest first, as in rules/memberships#notes. @throws AppError 404 */
 async function listNotes(
   { db, bus }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.listNotes>,

@@ -2,7 +2,7 @@
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, titleSource } from '../statements.ts';
 
-/** Columns of a list. */
+/** Columns of a conversation in a list. */
 const listedRow = {
   id: t.integer,
   ...titleSource.row,
@@ -16,7 +16,7 @@ const listedRow = {
 };
 export type ListedRow = RowOf<typeof listedRow>;
 
-/** Newest first; null = any. */
+/** Returns conversations, newest first. A filter that is null matches all conversations. */
 export const listConversations = statement.many({
   name: 'conversations.admin-list',
   params: {
@@ -40,7 +40,7 @@ export const listConversations = statement.many({
     order by c.id desc limit ${limit}`,
 });
 
-/** No row: absent or already linked. */
+/** Links a conversation to a holon. Returns no row when the conversation does not exist or is already linked. */
 export const connectHolon = statement.maybeOne({
   name: 'conversations.connect',
   params: { id: t.integer, holonId: t.integer },
@@ -52,7 +52,7 @@ export const connectHolon = statement.maybeOne({
     returning c.id`,
 });
 
-/** No row: absent or not linked. */
+/** Removes the link to a holon. Returns no row when the conversation does not exist or is not linked. */
 export const disconnectHolon = statement.maybeOne({
   name: 'conversations.disconnect',
   params: { id: t.integer, holonId: t.integer },
@@ -64,7 +64,7 @@ export const disconnectHolon = statement.maybeOne({
     returning c.id`,
 });
 
-/** Newest first; `before` is a note of the same conversation. */
+/** Returns notes, newest first; `before` is the id of a note of the same conversation. */
 export const listNotes = statement.many({
   name: 'notes.list',
   params: { conversationId: t.integer, before: t.integer.nullable, limit: t.integer },

@@ -1,4 +1,4 @@
-/** Contract: personal data in conversations, for `people export`, `people erase` and merges. */
+/** Contract of personal data in conversations, for `people export`, `people erase` and merges of people. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 const after = Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first page.' });

@@ -1,4 +1,4 @@
-/** Personal data in conversations: export, erasure, and merges of people (rules/people#merge-people; I3, I5). */
+/** Exports and erases personal data in conversations, and merges people (rules/people#merge-people; I3, I5). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { jsonPage, type RawJson, type RequestContext } from '#libs/nats';
@@ -14,10 +14,10 @@ import * as statements from './statements.ts';
 type Rpcs = typeof conversations.rpcs;
 
 const exportedPerPage = 500;
-/** Conversations changed per transaction. */
+/** Maximum number of conversations that are changed per transaction. */
 const erasedPerPage = 200;
 
-/** Shorter names are too often parts of other words. */
+/** Minimum length of a name that is removed from texts. Shorter names are too often parts of other words. */
 const minNameLength = 3;
 
 export function createPersonDataHandlers(
@@ -88,7 +88,8 @@ async function erasePerson(
 }
 
 /**
- * Cursor of the next page: the last row of a full page, else the end of the window; null after the last conversation.
+ * Returns the cursor of the next page: the last row of a full page, else the end of the window. Returns null after the
+ * last conversation.
  */
 export async function findNext(
   db: Queryable,
@@ -103,7 +104,7 @@ export async function findNext(
 
 type MergePerson = typeof conversations.rpcs.mergePerson;
 
-/** Conversations changed per transaction. */
+/** Maximum number of conversations that are changed per transaction. */
 const mergedPerPage = 200;
 
 async function mergePerson(

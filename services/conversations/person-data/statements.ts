@@ -1,14 +1,14 @@
 /**
- * Personal data in conversations, including deleted ones (D67). Read in windows of ids, because no index covers room
- * contents.
+ * Statements on personal data in conversations, including deleted ones (D67). They scan windows of ids, because room
+ * contents have no index.
  */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** Conversations scanned per statement. */
+/** Number of conversations that one statement scans. */
 export const windowSize = 100_000;
 
-/** The person's entries in the room. */
+/** True when the person has an entry in the room. */
 const inParticipants = (personId: Parameter): Sql =>
   sql`jsonb_path_exists(c.room, '$.participants[*] ? (@.personId == $p)', jsonb_build_object('p', ${personId}))`;
 const inClaims = (personId: Parameter): Sql =>
@@ -17,21 +17,21 @@ const concerns = (personId: Parameter): Sql => sql`
   (c.participant_ids @> array[${personId}] or ${inParticipants(personId)} or ${inClaims(personId)}
     or exists (select from conversations.notes n where n.conversation_id = c.id and n.author_person_id = ${personId}))`;
 
-/** A page of ids after `after` up to `end`, at most `limit` rows. */
+/** Parameters of a page: ids after `after` and up to `end`, at most `limit` rows. */
 const pageParams = { personId: t.integer, after: t.integer, end: t.integer, limit: t.integer };
 const pageSql = ({ personId, after, end, limit }: Readonly<Record<keyof typeof pageParams, Parameter>>): Sql => sql`
   from conversations.all_conversations c
   where c.id > ${after} and c.id <= ${end} and ${concerns(personId)}
   order by c.id limit ${limit}`;
 
-/** The largest conversation id. */
+/** Returns the largest conversation id. */
 export const findLastId = statement.one({
   name: 'person-data.last-id',
   row: { id: t.integer },
   sql: () => sql`select coalesce(max(id), 0) as id from conversations.all_conversations`,
 });
 
-/** `item`: JSON. */
+/** Returns the person's data; `item` is JSON. */
 export const exportConversations = statement.many({
   name: 'person-data.export',
   params: pageParams,
@@ -52,7 +52,10 @@ export const exportConversations = statement.many({
     ${pageSql(params)}`,
 });
 
-/** Locks the rows until the end of the transaction. `is_sole_participant`: no other person took part. */
+/**
+ * Locks the person's conversations until the end of the transaction. `is_sole_participant` is true when no other person
+ * took part.
+ */
 export const lockConcerned = statement.many({
   name: 'person-data.lock',
   params: pageParams,
@@ -63,7 +66,7 @@ export const lockConcerned = statement.many({
     ${pageSql(params)} for update`,
 });
 
-/** Permanent: data of an erased person cannot be restored. */
+/** Removes conversations permanently, because data of an erased person must not be restorable. */
 export const removeConversations = statement.many({
   name: 'person-data.remove',
   params: { ids: t.integer.array },
@@ -73,7 +76,7 @@ export const removeConversations = statement.many({
     returning c.id, c.event_id, c.participant_ids::text as participants, c.deleted_at is not null as was_deleted`,
 });
 
-/** Also removes the booking's title, which contains participants' names. */
+/** Removes the person from conversations, and the title of the booking, which contains names of participants. */
 export const removeParticipant = statement.none({
   name: 'person-data.leave',
   params: { personId: t.integer, ids: t.integer.array },
@@ -112,7 +115,7 @@ export const removeFromNotes = statement.many({
     where conversation_id = any(${ids}) and position(${text} in body) > 0 returning id`,
 });
 
-/** `ids`: conversation ids. */
+/** Clears the bodies of booking receipts; `ids` are conversation ids. */
 export const clearReceiptsOf = statement.many({
   name: 'person-data.empty-receipts',
   params: { ids: t.integer.array },
@@ -134,8 +137,8 @@ export const clearReceiptsNaming = statement.many({
 });
 
 /**
- * Replaces the merged person by the surviving one, once per conversation. Room entries and claims stay separate,
- * because their browsers are separate.
+ * Replaces the merged person by the surviving one, once per conversation. Room entries and claims of both are not
+ * combined, because they belong to different browsers.
  */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
@@ -163,7 +166,7 @@ export const changeAuthor = statement.none({
     update conversations.notes set author_person_id = ${targetId} where conversation_id = any(${ids}) and author_person_id = ${mergedId}`,
 });
 
-/** Updates receipts on the hook of the merged person. */
+/** Updates receipts of webhooks on the path of the merged person. */
 export const changeHost = statement.none({
   name: 'person-data.change-host',
   params: { mergedId: t.integer, targetId: t.integer },
@@ -186,7 +189,7 @@ export const changeBookings = statement.none({
 });
 
 /**
- * Removes the person as attendee and host, and marks their bookings, so that reconciliation does not add the person
+ * Removes the person as attendee and host, and marks the bookings, so that reconciliation does not add the person
  * again.
  */
 export const removeAttendee = statement.none({

@@ -1,4 +1,4 @@
-/** Contract: reports of pipeline workers, and the list of conversations in pipeline steps (P5). */
+/** Contract of the reports of pipeline workers, and of the list of conversations in pipeline steps (P5). */
 import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { Id } from '../schemas.ts';
 

@@ -1,4 +1,6 @@
-/** Lists conversations in steps with a pipeline job (P5). The service that owns the job reports its state. */
+/**
+ * Lists conversations in steps with a pipeline job (P5). The service that owns the job reports the state of the job.
+ */
 import { type Actor, isPossibleId, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Dependencies } from '../dependencies.ts';
@@ -11,7 +13,7 @@ type Reply = ReplyOf<typeof pipelineRpcs.listPipelines>;
 const nothing: Reply = { items: [], read: null, is_known: true };
 
 export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db' | 'directory'>) {
-  /** Ids of the requested steps, so that rare steps are found by index; undefined = any. */
+  /** Returns the ids of the requested steps, so that rare steps are found by index; returns undefined for any step. */
   const findStepIds = async (
     slug: string | undefined,
     step: string | undefined,

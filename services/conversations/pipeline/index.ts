@@ -1,6 +1,6 @@
 /**
- * Starts the pipeline job of a step (rules/steps#pipeline-jobs), through the outbox, in the transaction that moves the
- * conversation.
+ * Starts the pipeline job of a step (rules/steps#pipeline-jobs), through the outbox and in the transaction that moves
+ * the conversation.
  */
 import type { CallContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
@@ -15,13 +15,13 @@ export { findMeetingConversations } from './statements.ts';
 
 type PipelineStarter = Pick<Dependencies, 'jobs' | 'pipeline'>;
 
-/** An entered step with its journey. */
+/** A step that a conversation enters, with its journey. */
 interface Entered {
   readonly journey: CachedJourney | undefined;
   readonly step: JourneyStep | undefined;
 }
 
-/** Transcript import job; also started by the admin CLI. */
+/** The transcript import job, which the admin CLI can start too. */
 export const transcriptImportJob = jobOf(transcriptImport);
 
 /** Emits the step event, starts the step's job if it has one, and stores the entry. */
@@ -44,8 +44,8 @@ export async function enterStep(
 }
 
 /**
- * Restarts importers when the window becomes complete after their step was entered (D7a), except the job `started` that
- * has just been started.
+ * Restarts importers when the transcript window becomes complete after their step was entered (D7a). The job `started`,
+ * which has just been started, is skipped.
  */
 export async function windowCompleted(
   { jobs, pipeline }: PipelineStarter,
@@ -63,7 +63,7 @@ export async function windowCompleted(
   }
 }
 
-/** Omits undefined values, because absent and undefined differ for callees. */
+/** Returns the trace fields without undefined values, because callees distinguish absent and undefined fields. */
 function traceOf({ requestId, traceparent }: Pick<CallContext, 'requestId' | 'traceparent'>) {
   return traceparent === undefined ? { requestId } : { requestId, traceparent };
 }

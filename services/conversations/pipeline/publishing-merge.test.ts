@@ -6,7 +6,7 @@ import { mergePublishing } from './publishing-merge.ts';
 const envelope = (value: unknown) => ({ value, provenance: { model: 'm' } });
 
 describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
-  it('writes into an empty store and keeps what the patch does not name', () => {
+  it('writes into empty publishing data and preserves values that the patch does not contain', () => {
     expect(mergePublishing(undefined, { fields: { title: envelope('A') } })).toEqual({
       publishing: { fields: { title: envelope('A') } },
       changed: true,
@@ -19,13 +19,13 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     });
   });
 
-  it('replaces what a machine wrote, and empty values', () => {
+  it('replaces values written by a job, and empty values', () => {
     const stored = { fields: { title: envelope('old'), summary: ' ', description: null } };
     const fields = { title: envelope('new'), summary: envelope('s'), description: envelope('d') };
     expect(mergePublishing(stored, { fields })).toEqual({ publishing: { fields }, changed: true, retained: [] });
   });
 
-  it("keeps and reports a person's field or record; replaces artifacts", () => {
+  it('retains and reports fields and records edited by a person, and replaces artifacts', () => {
     const stored = {
       fields: { title: 'Mine' },
       records: { videohost: { url: 'mine' } },
@@ -43,7 +43,7 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     });
   });
 
-  it('keeps a value edited inside the envelope and one of another source', () => {
+  it('retains a value edited inside its envelope, and a value of another source', () => {
     const written = (value: unknown, source = 'job') => wrapValue(value, { source, at: '2030-01-01T00:00:00Z' });
     const edited = { ...written('machine'), value: 'mine' };
     const stored = { fields: { title: edited, summary: written('import', 'other'), description: written('old') } };
@@ -61,26 +61,26 @@ describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
     ).toEqual([]);
   });
 
-  it('changes nothing when the values are already stored', () => {
+  it('reports no change when the values are already stored', () => {
     const stored = { artifacts: { imported_thumbnails: ['/a'] } };
     expect(mergePublishing(stored, { artifacts: { imported_thumbnails: ['/a'] } }).changed).toBe(false);
   });
 
-  it.each([[null], ['text'], [[1]]])('treats %j in the store as empty', (stored) => {
+  it.each([[null], ['text'], [[1]]])('treats the stored value %j as empty', (stored) => {
     expect(mergePublishing(stored, { fields: { title: 'T' } }).publishing).toEqual({ fields: { title: 'T' } });
     expect(mergePublishing({ fields: stored }, { fields: { title: 'T' } }).publishing).toEqual({
       fields: { title: 'T' },
     });
   });
 
-  it('adds values inside a group that is in an envelope', () => {
+  it('adds values to a group that is inside an envelope', () => {
     const stored = { fields: envelope({ title: envelope('a') }) };
     expect(mergePublishing(stored, { fields: { summary: 's' } }).publishing).toEqual({
       fields: { title: envelope('a'), summary: 's' },
     });
   });
 
-  it('keeps keys such as __proto__ and every digit of large numbers', () => {
+  it('preserves keys such as __proto__ and every digit of large numbers', () => {
     const stored = parseJson('{"fields": {"__proto__": 1, "n": 12345678901234567890}}');
     expect(JSON.stringify(mergePublishing(stored, { fields: { title: 'T' } }).publishing)).toBe(
       '{"fields":{"__proto__":1,"n":12345678901234567890,"title":"T"}}',

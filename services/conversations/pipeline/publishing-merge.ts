@@ -1,7 +1,7 @@
 /**
  * Merges values of pipeline jobs into `infos.publishing` (D18a). Values written by jobs are in provenance envelopes
- * with a digest. A field or record without an envelope, or edited inside it, belongs to a person and is preserved
- * unless empty. Artifacts are replaced.
+ * with a digest. A field or record without an envelope, or edited inside its envelope, belongs to a person and is
+ * preserved unless empty. Artifacts are replaced.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#libs/json';
@@ -16,13 +16,16 @@ export interface PublishingPatch {
 export interface MergedPublishing {
   readonly publishing: JsonObject;
   readonly changed: boolean;
-  /** Values preserved because a person wrote them, e.g. `fields.title`. */
+  /** Names of values that were preserved because a person wrote them, e.g. `fields.title`. */
   readonly retained: readonly string[];
 }
 
 const groups = ['fields', 'records', 'artifacts'] as const;
 
-/** `stored` can be any value; non-objects are replaced. Groups and keys absent in the patch are unchanged. */
+/**
+ * Merges a patch into `stored`, which can be any value; a value that is not an object is replaced. Groups and keys that
+ * are absent in the patch are unchanged.
+ */
 export function mergePublishing(stored: unknown, patch: PublishingPatch): MergedPublishing {
   const before = isJsonObject(stored) ? unwrap(stored) : {};
   const retained: string[] = [];
@@ -43,8 +46,8 @@ export function mergePublishing(stored: unknown, patch: PublishingPatch): Merged
 }
 
 /**
- * Whether a person wrote the value: it has no provenance, the provenance of another source, or a digest that does not
- * match.
+ * Returns whether a person wrote the value: it has no provenance, the provenance of another source, or a digest that
+ * does not match.
  */
 function isWrittenByPerson(value: unknown, incoming: unknown): boolean {
   if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) return false;
@@ -64,7 +67,7 @@ function isEnvelope(value: unknown): value is { value: unknown; provenance: unkn
   return Object.keys(value).length === 2 && Object.hasOwn(value, 'value') && Object.hasOwn(value, 'provenance');
 }
 
-/** A whole group can be in an envelope; new values are added inside it. */
+/** Returns the value of an envelope. A whole group can be in an envelope; new values are then added inside it. */
 function unwrap(value: JsonObject): JsonObject {
   return isEnvelope(value) && isJsonObject(value.value) ? value.value : value;
 }

@@ -2,7 +2,7 @@
 import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** Replaces `infos.publishing`. The caller must hold the row's lock. */
+/** Replaces `infos.publishing`. The caller must have locked the row. */
 export const replacePublishing = statement.none({
   name: 'conversations.replace-publishing',
   params: { id: t.integer, publishing: t.json },
@@ -20,7 +20,7 @@ export const addPipelineEntry = statement.none({
     values (${conversationId}, ${stepId}, ${pipelineJob}, ${cause}, ${jobId})`,
 });
 
-/** The step of the latest entry with that job. */
+/** Returns the step of the conversation's latest entry with the job. */
 export const findPipelineEntry = statement.maybeOne({
   name: 'pipeline.find-entry',
   params: { conversationId: t.integer, pipelineJob: t.text },
@@ -31,8 +31,9 @@ export const findPipelineEntry = statement.maybeOne({
 });
 
 /**
- * The latest entry of each conversation that is still in that step, newest first; null = any. A page starts after
- * `before`; if that entry was deleted, after the nearest earlier one (D98).
+ * Returns the latest entry of each conversation that is still in the entered step, newest first. A null filter matches
+ * all conversations. A page starts after `before`; if this entry was deleted, it starts after the nearest earlier entry
+ * (D98).
  */
 export const listCurrentEntries = statement.many({
   name: 'pipelines.list',
@@ -71,7 +72,10 @@ export const isConversation = statement.one({
   sql: ({ id }) => sql`select exists (select from conversations.conversations where id = ${id}) as known`,
 });
 
-/** Conversations of a meeting that entered a pipeline step in the last `days` days; older jobs have expired. */
+/**
+ * Returns conversations of a meeting that entered a pipeline step in the last `days` days. Jobs of earlier entries have
+ * expired.
+ */
 export const findMeetingConversations = statement.many({
   name: 'conversations.find-by-meeting',
   params: { meetingId: t.text, days: t.integer },

@@ -17,13 +17,16 @@ import { enterStep } from './index.ts';
 import { mergePublishing } from './publishing-merge.ts';
 import { replacePublishing } from './statements.ts';
 
-/** Feed event by publishing job. */
+/** Feed event that is emitted for each publishing job. */
 const publishedBy = new Map([
   [publishingSummary.name, conversationFeed.summaryWritten],
   [videohostPublish.name, conversationFeed.videohostPublished],
 ]);
 
-/** Idempotent: notes have a key, unchanged values are not written, a step is left once. */
+/**
+ * Creates the job that processes reports. It is idempotent: notes have a key, unchanged values are not written, and a
+ * conversation advances once from a step.
+ */
 export function createPipelineFinishedWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.pipelineFinished>>): Promise<void> => {
     const {
@@ -76,14 +79,14 @@ export function createAdvanceStepWorker(dependencies: Dependencies) {
   };
 }
 
-/** The journey of a conversation; called before the transaction starts. */
+/** Returns the journey of a conversation. It is read before the transaction starts. */
 export async function readJourney({ db, directory }: Dependencies, id: number): Promise<CachedJourney | undefined> {
   const row = await findConversation(db, { id });
   const journeyId = row?.journey_id ?? 0;
   return (await directory.journeys.getMany(journeyId === 0 ? [] : [journeyId])).get(journeyId);
 }
 
-/** Advances to the next step and adds a note if `stepId` is still current. */
+/** Advances the conversation to the next step and adds a note, if `stepId` is still the current step. */
 export async function advance(
   dependencies: Dependencies,
   tx: Tx,
@@ -101,8 +104,9 @@ export async function advance(
 }
 
 /**
- * Job `conversations.words-erased`: adds a note to conversations whose published texts were generated before words were
- * erased from the transcript. Only people can judge whether the texts contain those words.
+ * Runs the job `conversations.words-erased`. It adds a note to conversations whose published texts were generated
+ * before words were erased from the transcript, because only people can decide whether the texts contain the erased
+ * words.
  */
 export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations.jobs.wordsErased>>): Promise<void> {
   const { conversation_id: id } = run.payload;
@@ -125,7 +129,7 @@ export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations
   });
 }
 
-/** Fields written by the summary job, edited or not, and the video that uses them. */
+/** Returns the names of fields that the summary job wrote, edited or not, and of the video text that uses them. */
 function listGeneratedTexts(infos: unknown): string[] {
   const publishing = toObject(toObject(infos)['publishing']);
   const fields = Object.entries(toObject(unwrap(publishing['fields'])))
@@ -139,7 +143,7 @@ function listGeneratedTexts(infos: unknown): string[] {
 
 const toObject = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
 
-/** The value of an envelope (D18a). */
+/** Returns the value of a provenance envelope (D18a). */
 const unwrap = (value: unknown): unknown =>
   isJsonObject(value) && isJsonObject(value['provenance']) ? value['value'] : value;
 

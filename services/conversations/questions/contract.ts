@@ -1,4 +1,4 @@
-/** Contract: questions that were displayed. */
+/** Contract of recording questions that were displayed. */
 import { byClients, rpc, Type } from '#libs/contract';
 import { AnyId, dataErrors, Instant } from '../schemas.ts';
 

@@ -1,4 +1,4 @@
-/** POST /conversations/{id}/question-changes (rules/questions#record-a-change; D14 to D16a). */
+/** Handles POST /conversations/{id}/question-changes (rules/questions#record-a-change; D14 to D16a). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { type TaggedReply, withOutcome } from '#libs/nats';
@@ -15,7 +15,7 @@ import { addQuestionChange, findQuestionChange, type KeyedChangeRow, lockForQues
 
 type Reply = ReplyOf<typeof conversations.rpcs.recordQuestionChange>;
 
-/** How far in the future a change can be (rules/http#limits). */
+/** Maximum time by which a change can be in the future (rules/http#limits). */
 const futureToleranceMicros = 5n * 60_000_000n;
 
 export function createQuestionHandlers(dependencies: Dependencies): Pick<Operations, 'recordQuestionChange'> {
@@ -51,7 +51,7 @@ async function recordQuestionChange(
   const before = await findKeyed(db, change);
   const replay = findReplay(before, change);
   if (replay !== undefined) return replay;
-  // Read before the lock, so that the lock is not held during a directory call.
+  // The journey is read before the lock, so that the row is not locked during a directory call.
   const journey = await findJourney(dependencies, before.journey_id);
   return db.transaction(async (tx) => {
     await lockForQuestions(tx, { conversationId: change.id });
@@ -68,7 +68,7 @@ async function recordQuestionChange(
   });
 }
 
-/** @throws AppError 404 */
+/** Returns the conversation's journey, and the change with the key if it exists. @throws AppError 404 */
 async function findKeyed(db: Queryable, { id, key }: NewChange): Promise<KeyedChangeRow> {
   const row = await findQuestionChange(db, { conversationId: id, key });
   if (row === undefined) throw notFound();
@@ -79,7 +79,10 @@ async function findJourney({ directory }: Dependencies, id: number | null): Prom
   return id === null ? undefined : (await directory.journeys.getMany([id])).get(id);
 }
 
-/** The reply for a used key; undefined for a new key. @throws AppError 409 `idempotency_conflict` */
+/**
+ * Returns the reply for a key that was already used; returns undefined for a new key. @throws AppError 409
+ * `idempotency_conflict`
+ */
 function findReplay(row: KeyedChangeRow, change: NewChange): Reply | undefined {
   if (row.question_id === null || row.occurred_at === null) return undefined;
   if (row.question_id !== change.questionId || parseSqlInstant(row.occurred_at) !== change.occurredAt) {

@@ -1,4 +1,4 @@
-/** Question changes of merged conversations. */
+/** Moves question changes of merged conversations, and updates their question state. */
 import type { Tx } from '#libs/orm';
 import { parseSqlInstant } from '../representation.ts';
 import { deriveQuestionState } from './rules.ts';
@@ -6,7 +6,7 @@ import { listQuestionChanges, replaceQuestionState } from './statements.ts';
 
 export { moveQuestionChanges } from './statements.ts';
 
-/** Updates the question state. The conversation must be locked. */
+/** Updates the question state from the changes. The caller must have locked the conversation. */
 export async function deriveState(tx: Tx, id: number): Promise<void> {
   const rows = await listQuestionChanges(tx, { conversationId: id });
   const arrived = rows.map((row) => ({ questionId: row.question_id, occurredAt: parseSqlInstant(row.occurred_at) }));

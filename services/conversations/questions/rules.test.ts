@@ -14,7 +14,7 @@ const at = (text: string): Instant => {
   const parsed = parseInstant(text);
   return parsed.kind === 'invalid' ? 0n : parsed.instant;
 };
-/** Exact microseconds of a decimal text. */
+/** Returns the exact microseconds of a decimal number of seconds. */
 function micros(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
@@ -28,11 +28,11 @@ const someChanges = fc.array(fc.record({ questionId: fc.integer({ min: 1, max: 5
 });
 
 describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
-  it('is empty before the first change', () => {
+  it('returns an empty state before the first change', () => {
     expect(derive([])).toEqual({ active_question_id: null, changes: [] });
   });
 
-  it('orders by occurred_at, then by arrival, and sets no duration for the last one', () => {
+  it('orders changes by occurred_at, then by arrival, and sets no duration for the last change', () => {
     const state = derive([
       { questionId: 2, occurredAt: at('2026-05-01T10:01:30.5Z') },
       { questionId: 1, occurredAt: at('2026-05-01T10:00:00Z') },
@@ -48,7 +48,7 @@ describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
     });
   });
 
-  it('is independent of the order of arrival of changes at different times', () => {
+  it('returns the same state in any order of arrival for changes at different times', () => {
     const distinct = fc.uniqueArray(instants, { maxLength: 12 }).chain((times) =>
       fc.tuple(
         fc.constant(times.map((occurredAt, index) => ({ questionId: index + 1, occurredAt }))),
@@ -66,7 +66,7 @@ describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
     );
   });
 
-  it('keeps every change, in order, the last one active, with durations that add up exactly', () => {
+  it('returns every change in order with the last one active, and durations that add up exactly', () => {
     fc.assert(
       fc.property(someChanges, (arrived) => {
         const text = deriveQuestionState(arrived);

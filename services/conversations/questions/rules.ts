@@ -7,8 +7,8 @@ export interface RecordedChange {
 }
 
 /**
- * JSON of `question_state`. Expects changes in order of arrival; sorts by `occurred_at`, then arrival. The latest is
- * the active question. Durations are exact to the microsecond.
+ * Returns the JSON of `question_state`. Expects changes in the order in which they were received, and sorts them by
+ * `occurred_at`, then by this order. The latest change has the active question. Durations are exact to the microsecond.
  */
 export function deriveQuestionState(arrived: readonly RecordedChange[]): string {
   const changes = arrived.toSorted(({ occurredAt: left }, { occurredAt: right }) =>
@@ -22,7 +22,7 @@ export function deriveQuestionState(arrived: readonly RecordedChange[]): string 
   return `{"active_question_id":${changes.at(-1)?.questionId ?? 'null'},"changes":[${items.join(',')}]}`;
 }
 
-/** Microseconds as decimal seconds, without the precision loss of a double. */
+/** Returns microseconds as decimal seconds, without the precision loss of a double. */
 function formatSeconds(micros: bigint): string {
   const fraction = (micros % 1_000_000n)
     .toString()

@@ -2,7 +2,7 @@
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** The conversation's journey, and the change with the key; null columns without one. */
+/** The conversation's journey, and the change with the key. Without such a change its columns are null. */
 const keyedChangeRow = {
   journey_id: t.integer.nullable,
   question_id: t.integer.nullable,
@@ -10,7 +10,7 @@ const keyedChangeRow = {
 };
 export type KeyedChangeRow = RowOf<typeof keyedChangeRow>;
 
-/** No row: the conversation is absent. */
+/** Returns the change with the key. Returns no row when the conversation does not exist. */
 export const findQuestionChange = statement.maybeOne({
   name: 'questions.find',
   params: { conversationId: t.integer, key: t.text },
@@ -22,7 +22,7 @@ export const findQuestionChange = statement.maybeOne({
     where c.id = ${conversationId}`,
 });
 
-/** Locks the conversation. */
+/** Locks the conversation's row. */
 export const lockForQuestions = statement.none({
   name: 'questions.lock',
   params: { conversationId: t.integer },
@@ -38,7 +38,7 @@ export const addQuestionChange = statement.none({
     values (${conversationId}, ${key}, ${questionId}, ${occurredAt})`,
 });
 
-/** In order of arrival. */
+/** Returns changes in the order in which they were received. */
 export const listQuestionChanges = statement.many({
   name: 'questions.list',
   params: { conversationId: t.integer },
@@ -55,7 +55,7 @@ export const replaceQuestionState = statement.none({
     update conversations.conversations c set question_state = ${state}, updated_at = ${nextUpdatedAt} where c.id = ${conversationId}`,
 });
 
-/** Moves changes to another conversation, except those whose key exists there. */
+/** Moves changes to another conversation, except changes whose key already exists there. */
 export const moveQuestionChanges = statement.many({
   name: 'questions.move',
   params: { from: t.integer, to: t.integer },

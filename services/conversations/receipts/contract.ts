@@ -1,4 +1,4 @@
-/** Contract: receipts of booking and meeting webhooks, for the admin CLI (D20, D68). */
+/** Contract of receipts of booking and meeting webhooks, for the admin CLI (D20, D68). */
 import {
   byOperators,
   nullable,
@@ -11,7 +11,7 @@ import {
 } from '#libs/contract';
 import { Instant } from '../schemas.ts';
 
-/** Every outcome of a booking or meeting webhook. */
+/** All outcomes of a booking or meeting webhook. */
 export const bookingOutcomes = [
   'pending',
   'applied',
@@ -32,7 +32,7 @@ export const bookingOutcomes = [
   'rejected_unverified',
 ] as const;
 
-/** Outcomes of events that should have made a conversation but did not (V9). */
+/** Outcomes of events that should have created a conversation but did not (V9). */
 export const refusedOutcomes = [
   'ambiguous_booking',
   'journey_error',

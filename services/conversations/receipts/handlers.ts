@@ -1,4 +1,4 @@
-/** Webhook receipts for the admin CLI (D20). */
+/** Operations on webhook receipts for the admin CLI (D20). */
 import { describeBulkAct, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf, Static } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -34,7 +34,7 @@ export function createReceiptHandlers(
   };
 }
 
-/** Newest first. */
+/** Returns receipts, newest first. */
 async function listReceipts(
   { db }: Dependencies,
   request: RequestOf<Rpcs['listReceipts']>,
@@ -49,7 +49,7 @@ async function listReceipts(
   return { items };
 }
 
-/** @throws AppError 404 */
+/** Returns a receipt. @throws AppError 404 */
 async function showReceipt(
   { db }: Dependencies,
   request: RequestOf<Rpcs['showReceipt']>,
@@ -109,7 +109,7 @@ async function replayReceipts(
   return { ...counts, nothing_left: 0, more: found.length > limit };
 }
 
-/** Webhook operations for operators (P4). Replays many receipts in one audited transaction. */
+/** Creates the webhook operations for operators (P4). A bulk replay runs in one audited transaction. */
 export function createWebhookHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>) {
   return webhookAdminHandlers({
     db,

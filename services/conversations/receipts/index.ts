@@ -7,10 +7,16 @@ import { countReceipts, updateSettled, upsertReceipt } from './statements.ts';
 
 export { findReceipt, type StoredReceipt } from './statements.ts';
 
-/** Processed again when the same request is repeated, because the missing object may exist now. */
+/**
+ * Receipts with these outcomes are processed again when the request is repeated, because the missing object may exist
+ * now.
+ */
 const retryableOutcomes: readonly BookingOutcome[] = ['person_not_found', 'journey_error'];
 
-/** Header of receipts created by reconciliation (B2): the source. Webhooks never store a header with this name. */
+/**
+ * Header of receipts that reconciliation creates (B2); it contains the source. Webhooks cannot store a header with this
+ * name.
+ */
 export const reconciledHeader = 'x-reconciled-from';
 
 export interface NewReceipt extends StoredBody {
@@ -18,19 +24,19 @@ export interface NewReceipt extends StoredBody {
   readonly dedupeKey: string;
   readonly deliveryId: string;
   readonly receivedAt: string;
-  /** Person id of the path; empty without one. */
+  /** Person id in the webhook path; empty when the path has none. */
   readonly personId: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly trigger: string | null;
   readonly outcome: string;
   readonly message: string | null;
-  /** Identifiers of the booking. Receipts that share one are processed in order. */
+  /** Identifiers of the booking. Receipts with a common identifier are processed in order. */
   readonly identifiers?: readonly string[];
-  /** Whether one of our secrets signed it; absent when that is verified later. */
+  /** Whether one of our secrets signed the webhook; absent when the signature is verified later. */
   readonly wasSigned?: boolean;
 }
 
-/** Stores a receipt, or counts a repetition. @returns the id if the receipt must be processed */
+/** Stores a receipt, or counts a repeated webhook. @returns the id of the receipt if it must be processed */
 export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<number | undefined> {
   const { identifiers = [], wasSigned, headers } = receipt;
   const row = await upsertReceipt(tx, {
@@ -48,7 +54,7 @@ export interface Settlement {
   readonly outcome: BookingOutcome;
   readonly message: string;
   readonly conversationId?: number | undefined;
-  /** Identifiers that a waiting receipt waits for. */
+  /** Identifiers for which a waiting receipt waits. */
   readonly identifiers?: readonly string[] | undefined;
   readonly trigger?: string | undefined;
 }
@@ -66,7 +72,7 @@ export async function settleReceipt(tx: Tx, id: number, settlement: Settlement):
   });
 }
 
-/** Webhook counts for the operators' overview (P1). */
+/** Returns webhook counts for the operators' overview (P1). */
 export async function countWebhooks(db: Queryable) {
   return (await countReceipts(db)).map(({ source, ...count }) => ({ kind: source, ...count }));
 }

@@ -23,8 +23,8 @@ const receiptColumns = sql`r.id, r.source, r.received_at at time zone 'UTC' as r
   r.headers -> 'x-reconciled-from' is not null as reconciled, r.conversation_id, r.deliveries, r.processed_at at time zone 'UTC' as processed_at, r.body_digest, r.body_size`;
 
 /**
- * A repeated request updates its receipt without using a new id. A redelivery by the broker is not counted.
- * `retryable`: outcomes that are processed again and need the body again.
+ * Stores a receipt. A repeated webhook updates its receipt without using a new id; a redelivery by the broker is not
+ * counted. Receipts with a `retryable` outcome are processed again and store the body again.
  */
 export const upsertReceipt = statement.one({
   name: 'receipts.insert',
@@ -84,7 +84,7 @@ export const upsertReceipt = statement.one({
     select * from known union all select * from added`,
 });
 
-/** With headers (JSON object), body if stored, and whether it was signed on receipt. */
+/** A receipt with its headers (JSON object), its body if stored, and whether it was signed on receipt. */
 const storedReceiptRow = { ...receiptRow, headers: t.json, body: t.bytes.as<Buffer>().nullable, was_signed: t.boolean };
 export type StoredReceipt = RowOf<typeof storedReceiptRow>;
 
@@ -112,7 +112,7 @@ const matchingSql = (filter: Readonly<Record<keyof typeof filterParams, Paramete
     and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
 };
 
-/** Newest first. */
+/** Returns receipts, newest first. */
 export const listReceipts = statement.many({
   name: 'receipts.list',
   planned: 'each-call',
@@ -126,7 +126,7 @@ export const listReceipts = statement.many({
 const replayableRow = { id: t.integer, source: t.text.as<ReceiptSource>(), has_body: t.boolean };
 export type ReplayableRow = RowOf<typeof replayableRow>;
 
-/** Oldest first. */
+/** Returns receipts that can be replayed, oldest first. */
 export const findReplayable = statement.many({
   name: 'receipts.find-replayable',
   planned: 'each-call',
@@ -137,7 +137,7 @@ export const findReplayable = statement.many({
     where ${matchingSql(filter)} order by r.received_at, r.id limit ${limit}`,
 });
 
-/** Null keeps the stored value, except for `message`. */
+/** Stores the outcome of a receipt. A null value does not change the stored value, except for `message`. */
 export const updateSettled = statement.none({
   name: 'receipts.settle',
   params: {
@@ -157,7 +157,7 @@ export const updateSettled = statement.none({
     where id = ${id}`,
 });
 
-/** Webhook counts of the last hour and day, by outcome. */
+/** Returns webhook counts of the last hour and day, by source and outcome. */
 export const countReceipts = statement.many({
   name: 'receipts.count',
   row: { source: t.text, outcome: t.text, last_hour: t.bigint, last_day: t.bigint },
@@ -167,7 +167,7 @@ export const countReceipts = statement.many({
     where received_at > statement_timestamp() - interval '1 day' group by source, outcome`,
 });
 
-/** Search for operators (P4). Shows the person only when the path contains a possible id. */
+/** Declares the receipt search for operators (P4). A receipt has a person only when its path contains a possible id. */
 export const receiptSearch = declareReceiptSearch({
   schema: 'conversations',
   hasSource: true,

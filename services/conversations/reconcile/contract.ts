@@ -1,4 +1,4 @@
-/** Contract: reconciliation of Cal.com bookings (B1, B2). */
+/** Contract of the reconciliation of Cal.com bookings (B1, B2). */
 import { byOperators, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { Instant } from '../schemas.ts';
 

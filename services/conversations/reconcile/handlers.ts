@@ -1,4 +1,4 @@
-/** `bookings reconcile` of the admin CLI (B1). */
+/** Handles `bookings reconcile` of the admin CLI (B1). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';

@@ -1,20 +1,20 @@
 /**
- * Finds missing bookings (B2). Bookings linked by rescheduling form a chain; its last one, the tip, determines the
- * state, and at most one event per chain is submitted.
+ * Finds missing events of bookings (B2). Bookings that are linked by rescheduling form a chain. Its last booking, the
+ * tip, determines the state, and at most one event per chain is submitted.
  */
 import { readAttendees } from '../booking/index.ts';
 import type { CalBooking } from '../cal-com.ts';
 
-/** Bookings without a successor. */
+/** Returns the bookings that were not rescheduled to another booking. */
 export function findTips(bookings: readonly CalBooking[]): CalBooking[] {
   const followed = new Set(bookings.map(({ rescheduledFromUid }) => rescheduledFromUid));
   return bookings.filter(({ uid, rescheduledToUid }) => rescheduledToUid === null && !followed.has(uid));
 }
 
-/** A stored booking with one of a chain's uids. */
+/** A stored booking that has one of the uids of a chain. */
 export interface KnownBooking {
   readonly uid: string;
-  /** Different ids within a chain mean that the webhook linking them was lost. */
+  /** Different ids within a chain mean that the webhook which links the bookings was lost. */
   readonly bookingId: number;
   readonly cancelled: boolean;
   readonly hasSeats: boolean;
@@ -22,13 +22,13 @@ export interface KnownBooking {
   readonly conversationId: number | null;
   readonly start: string | null;
   readonly finish: string | null;
-  /** Time of the latest applied event. */
+  /** Time of the latest event that was applied. */
   readonly lastEventAt: string;
-  /** First participant. */
+  /** Id of the first participant. */
   readonly personId: number | null;
-  /** A person was erased, so attendees cannot be compared. */
+  /** True when a person of the booking was erased, so that attendees cannot be compared. */
   readonly wasErasedFrom: boolean;
-  /** Known attendees by key; `present` = has a seat. Empty for bookings of older releases. */
+  /** Known attendees by key; `present` means that the attendee has a seat. Empty for bookings of older releases. */
   readonly attendees: Readonly<Record<string, { readonly present: boolean }>>;
 }
 
@@ -36,16 +36,16 @@ export type MissingTrigger = 'BOOKING_CREATED' | 'BOOKING_RESCHEDULED' | 'BOOKIN
 
 export interface MissingEvent {
   readonly trigger: MissingTrigger;
-  /** The booking exists, but attendees are missing. */
+  /** The booking is stored, but its attendees differ from those at Cal.com. */
   readonly isRoster: boolean;
-  /** Use the query time, because the time of the change is unknown. */
+  /** The event uses the time of the query, because the time of the change is unknown. */
   readonly usesQueryTime: boolean;
-  /** Use the time of the last change, because the same uid is stored with other times. */
+  /** The event uses the time of the last change, because the stored booking with this uid has other times. */
   readonly usesUpdateTime: boolean;
   readonly hasSeats: boolean;
 }
 
-/** The missing event of a chain; undefined when nothing is missing. */
+/** Returns the missing event of a chain; returns undefined when no event is missing. */
 export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingEvent | undefined {
   const own = known.find(({ uid }) => uid === tip.uid);
   const hasSeats = tip.hasSeats || own?.hasSeats === true;
@@ -54,7 +54,7 @@ export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): Mi
     const isStillBooked = known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null);
     return isStillBooked ? { ...event, trigger: 'BOOKING_CANCELLED' } : undefined;
   }
-  // Successive bookings with seats are separate bookings.
+  // Rescheduled bookings with seats remain separate bookings.
   const isSplit = !hasSeats && new Set(known.map(({ bookingId }) => bookingId)).size > 1;
   if (isSplit || own === undefined) {
     return { ...event, trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED' };
@@ -64,7 +64,7 @@ export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): Mi
   return hasOtherTimes(tip, own) ? { ...event, trigger: 'BOOKING_RESCHEDULED', usesUpdateTime: true } : undefined;
 }
 
-/** Whether the times changed after the latest stored event. */
+/** Returns whether the times at Cal.com changed after the latest stored event. */
 function hasOtherTimes(
   { start, end, updatedAt }: CalBooking,
   { conversationId, lastEventAt, ...own }: KnownBooking,
@@ -89,9 +89,9 @@ function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: 
 }
 
 /**
- * Builds the missing webhook with its original time, so that newer events win. The same booking gives the same bytes
- * and therefore one receipt. `formerUids`: earlier bookings of the chain, nearest first. A roster describes the state
- * at `queriedAt`.
+ * Builds the missing webhook with the original time of the change, so that newer events win. Equal bookings produce
+ * equal bytes, and therefore one receipt. `formerUids` are the earlier bookings of the chain, nearest first. A roster
+ * describes the state at `queriedAt`.
  */
 export function composeWebhook(
   { trigger, isRoster, usesQueryTime, usesUpdateTime, hasSeats }: MissingEvent,

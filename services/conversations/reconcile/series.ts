@@ -1,6 +1,6 @@
 /**
- * Job `conversations.booking-series` (D81): Cal.com sends one webhook when the rest of a series is cancelled; this
- * requests the cancelled occurrences.
+ * Job `conversations.booking-series` (D81). Cal.com sends only one webhook when the rest of a series is cancelled, so
+ * the job requests the other occurrences and submits the missing cancellations.
  */
 import type { PayloadOf } from '#libs/contract';
 import { unavailable } from '#libs/errors';
@@ -17,9 +17,12 @@ type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingSeries>>;
 type Occurrence = Awaited<ReturnType<typeof findOccurrences>>[number];
 
 const maxOccurrences = 500;
-/** Cal.com can send the webhook before it stores the cancellation; retry this many times. */
+/**
+ * Number of attempts while Cal.com reports the booking as accepted, because it can send the webhook before it stores
+ * the cancellation.
+ */
 const maxAttemptsWhileAccepted = 4;
-/** Maximum occurrences in a note. */
+/** Maximum number of occurrences that a note names. */
 const maxNamed = 50;
 
 export function createSeriesWorker(dependencies: Dependencies) {
@@ -28,7 +31,7 @@ export function createSeriesWorker(dependencies: Dependencies) {
     const { booking_id: bookingId, person_id: hostId, start } = run.payload;
     const known = await findOccurrences(dependencies.db, { bookingId, hostId, from: start, limit: maxOccurrences });
     if (calCom === undefined) return noteOccurrences(dependencies, run, known);
-    // Not before the time of the webhook.
+    // The query time is never before the time of the webhook.
     const queriedAt =
       [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ??
       '';
@@ -53,7 +56,8 @@ export function createSeriesWorker(dependencies: Dependencies) {
 }
 
 /**
- * The known occurrences that Cal.com reports as cancelled. @throws AppError unavailable until it reports the named one
+ * Returns the known occurrences that Cal.com reports as cancelled. @throws AppError unavailable until Cal.com reports
+ * the cancellation of the booking in the webhook
  */
 async function listCancelled(
   { db }: Dependencies,
@@ -84,7 +88,7 @@ async function listCancelled(
   return later.filter((booking) => live.has(booking.uid));
 }
 
-/** Without an API key, lists the possibly cancelled conversations in a note for the host. */
+/** Without an API key, adds a note for the host that lists the conversations which may be cancelled. */
 async function noteOccurrences({ jobs }: Dependencies, run: Run, known: readonly Occurrence[]): Promise<void> {
   const { person_id: hostId, receipt_id: receiptId } = run.payload;
   const named = known

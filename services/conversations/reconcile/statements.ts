@@ -1,7 +1,7 @@
-/** Statements on known bookings by uid and the last reconciliation (B1, B2). */
+/** Statements on stored bookings by uid, and on the last reconciliation (B1, B2). */
 import { sql, statement, t } from '#libs/sql';
 
-/** `attendees`: JSON, `{key: {present}}`. */
+/** Returns stored bookings by uid; `attendees` is JSON, `{key: {present}}`. */
 export const findKnown = statement.many({
   name: 'reconcile.find-known',
   params: { identifiers: t.text.array },
@@ -29,7 +29,7 @@ export const findKnown = statement.many({
     where i.identifier = any(${identifiers})`,
 });
 
-/** Conversations of the host's other bookings with the same iCalUID, from a start time on. */
+/** Returns conversations of the host's other bookings with the same iCalUID that start at `from` or later. */
 export const findOccurrences = statement.many({
   name: 'reconcile.find-occurrences',
   params: { bookingId: t.integer, hostId: t.integer, from: t.instant.nullable, limit: t.integer },
@@ -46,7 +46,7 @@ export const findOccurrences = statement.many({
     order by c.start_at, c.id limit ${limit}`,
 });
 
-/** `due`: no run started in the last day; `last`: start of the last successful run. */
+/** Returns `due`, whether no run was started in the last day, and `last`, the start of the last successful run. */
 export const findDaily = statement.one({
   name: 'reconcile.find-daily',
   params: { type: t.text },

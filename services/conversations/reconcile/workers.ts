@@ -1,6 +1,6 @@
 /**
  * Job `conversations.booking-reconcile` (B1, B2). Cal.com sends each webhook once, so events are lost while the
- * platform is down. The job compares bookings and submits missing events as receipts marked `reconciled`.
+ * platform is down. The job compares bookings with Cal.com, and submits missing events as receipts marked `reconciled`.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
@@ -20,9 +20,9 @@ import { findDaily, findKnown } from './statements.ts';
 
 type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingReconcile>>;
 
-/** Chains compared per batch. */
+/** Number of chains that are compared per batch. */
 const chunkSize = 200;
-/** Maximum earlier bookings to request one by one. */
+/** Maximum length of a chain of earlier bookings, which are requested one by one. */
 const maxFormer = 50;
 const emailsPerCall = 500;
 
@@ -67,14 +67,14 @@ export async function enqueueDaily({ jobs, db, clock }: Dependencies): Promise<v
   const { due, last } = await findDaily(db, { type });
   if (!due) return;
   const day = 86_400_000_000n;
-  // Includes one more day, so that lost events of changed bookings are found; one month for the first run.
+  // The range includes one more day, to find lost events of changed bookings. The first run covers one more month.
   const since = formatInstant((last === null ? clock.now() - 30n * day : BigInt(Date.parse(last)) * 1_000n) - day);
   await jobs.transaction((tx) =>
     jobs.enqueue(tx, conversations.jobs.bookingReconcile, { since, dry_run: false, daily: true }, { key: 'daily' }),
   );
 }
 
-/** Uids of chains, loaded as far back as needed. */
+/** Finds the earlier uids of chains, and requests bookings from Cal.com only as far back as needed. */
 class Chains {
   readonly #calCom: CalCom;
   readonly #run: Run;
@@ -86,7 +86,7 @@ class Chains {
     this.#bookings = new Map(all.map((booking) => [booking.uid, booking]));
   }
 
-  /** Earlier bookings, nearest first: those in the list and the first one outside it. */
+  /** Returns the uids of earlier bookings, nearest first: all bookings in the list, and the first one outside it. */
   follow(tip: CalBooking): string[] {
     const uids: string[] = [];
     for (
@@ -98,7 +98,10 @@ class Chains {
     return uids;
   }
 
-  /** The booking before the last one, if it is not in the list. */
+  /**
+   * Returns the uid before the last one, requested from Cal.com; returns undefined when the last booking is in the
+   * list.
+   */
   async extend(tip: CalBooking, uids: readonly string[]): Promise<string | undefined> {
     const last = uids.at(-1);
     if (last === undefined || this.#bookings.has(last)) return undefined;
@@ -107,7 +110,7 @@ class Chains {
   }
 }
 
-/** Chains are limited and must not form a cycle. */
+/** Returns whether the uid can extend the chain. Chains have a maximum length and must not form a cycle. */
 function isNew(uid: string, tip: CalBooking, uids: readonly string[]): boolean {
   return uids.length < maxFormer && uid !== tip.uid && !uids.includes(uid);
 }
@@ -118,7 +121,7 @@ interface Chain {
   readonly known: KnownBooking[];
 }
 
-/** Chains with their stored bookings. Unknown chains are followed beyond the list. */
+/** Returns chains with their stored bookings. A chain without a stored booking is followed beyond the list. */
 async function lookUp({ db }: Dependencies, chains: Chains, tips: readonly CalBooking[]): Promise<Chain[]> {
   const find = async (uids: readonly string[]): Promise<KnownBooking[]> =>
     (await findKnown(db, { identifiers: uids.map((uid) => `uid:${uid}`) })).map((row) => ({
@@ -187,12 +190,15 @@ async function findMissingOf(
   return missing;
 }
 
-/** Without a journey no conversation is possible. Accounts have other appointments, which must not cause notes. */
+/**
+ * Returns whether the booking names a journey. Without a journey no conversation can be created. Accounts can have
+ * other appointments, which must not cause notes.
+ */
 async function hasJourney(dependencies: Dependencies, { videoCallUrl }: CalBooking): Promise<boolean> {
   return (await findConversationJourney(dependencies, videoCallUrl)).journey !== undefined;
 }
 
-/** Person ids of hosts by email, resolved like attendees. */
+/** Returns person ids of hosts by email, resolved like attendees. */
 async function findHosts({ bus }: Dependencies, run: Run, emails: readonly string[]): Promise<Map<string, number>> {
   const uniqueEmails = [...new Set(emails)];
   const found = new Map<string, number>();
@@ -215,7 +221,10 @@ export interface MissingBooking {
   readonly personId: number;
 }
 
-/** @returns the number of new events; events submitted before are not processed again */
+/**
+ * Submits missing events in one transaction. @returns the number of new events; events that were submitted before are
+ * not processed again
+ */
 export async function submitMissing(
   dependencies: Dependencies,
   run: Pick<JobRun<unknown>, 'id' | 'requestId'>,
@@ -226,7 +235,7 @@ export async function submitMissing(
   return await dependencies.jobs.transaction((tx) => submitMissingIn(dependencies, tx, run, missing, queriedAt));
 }
 
-/** Submits within a transaction. */
+/** Submits missing events in the caller's transaction. @returns the number of new events */
 export async function submitMissingIn(
   { jobs, clock }: Dependencies,
   tx: Tx,
@@ -248,7 +257,7 @@ export async function submitMissingIn(
       identifiers: [`uid:${tip.uid}`],
       outcome: 'pending',
       message: null,
-      // Read from Cal.com with the API key.
+      // The booking was read with the API key and can be trusted like a signed webhook.
       wasSigned: true,
       ...selectStoredBody('pending', body),
     });

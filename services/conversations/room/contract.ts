@@ -1,4 +1,4 @@
-/** Contract: the room of a conversation (rules/room#room-state). */
+/** Contract of the room of a conversation (rules/room#room-state). */
 import { byClients, type ErrorReasons, singleLine, nullable, rpc, type Static, Type } from '#libs/contract';
 import { AnyId, dataErrors, Instant, JsonDocument, optionalInstant } from '../schemas.ts';
 
@@ -16,7 +16,7 @@ export const windowErrors: ErrorReasons = {
 const optionalText = (description: string, options: Record<string, unknown> = {}) =>
   Type.Optional(nullable(Type.String({ ...options, description })));
 
-/** Integers without precision loss in JSON readers. */
+/** Schema of integers that JSON readers parse without precision loss. */
 const SafeInteger = (description: string) =>
   Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
 
@@ -44,7 +44,9 @@ const Claim = Type.Object(
   { $id: 'RoomClaim' },
 );
 
-/** Body of POST enter-coherence (rules/room#room-state; D8, D23, D26b). Null counts as omitted. */
+/**
+ * Body of POST enter-coherence (rules/room#room-state; D8, D23, D26b). A null value is treated like an omitted value.
+ */
 export const RoomWrite = Type.Object(
   {
     phase: optionalText('Phase of the room, 1 to 64 characters; the latest value wins.', {

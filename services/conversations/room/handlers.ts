@@ -1,4 +1,4 @@
-/** Room state (rules/room#room-state; D23). */
+/** Reads and writes the room state (rules/room#room-state; D23). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
@@ -18,7 +18,7 @@ export function createRoomHandlers(dependencies: Dependencies): Pick<Operations,
   };
 }
 
-/** GET enter-coherence. @throws AppError 404 */
+/** Handles GET enter-coherence. @throws AppError 404 */
 async function readRoom(
   { db }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.readRoom>,
@@ -29,9 +29,9 @@ async function readRoom(
 }
 
 /**
- * POST enter-coherence. Usually an optimistic read and write; falls back to the row lock after a concurrent write or
- * when the window becomes complete.
- * @throws AppError 404, then errors of `mergeRoom`; then nothing is stored
+ * Handles POST enter-coherence, usually with an optimistic read and write. It locks the row after a concurrent write,
+ * or when the window becomes complete. On an error nothing is stored.
+ * @throws AppError 404, then errors of `mergeRoom`
  */
 async function writeRoom(
   dependencies: Dependencies,

@@ -22,20 +22,20 @@ const instants = fc.bigInt({ min: 1_800_000_000_000_000n, max: 1_800_000_000_000
 const maybe = fc.option(instants, { nil: undefined });
 
 describe('readBoundary (rules/room#transcript-window, 1 and 4)', () => {
-  it('parses any offset, and null as undefined', () => {
+  it('parses a boundary with any offset, and returns undefined for null', () => {
     expect(readBoundary('captureEndedAt', '2030-01-01T12:00:00+02:00')).toBe(
       readBoundary('captureEndedAt', '2030-01-01T10:00:00Z'),
     );
     expect(readBoundary('captureEndedAt', null)).toBeUndefined();
   });
 
-  it('rejects a datetime without an offset and names its field', () => {
+  it('rejects a boundary without an offset and names its field', () => {
     expect(() => readBoundary('captureEndedAt', '2030-01-01T12:00:00')).toThrow(/captureEndedAt/);
   });
 });
 
 describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
-  it('never changes a stored boundary, whatever arrives', () => {
+  it('never changes a stored boundary, regardless of the request', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(maybe, maybe), { maxLength: 6 }), (writes) => {
         let stored = nothing;
@@ -55,7 +55,7 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
     );
   });
 
-  it('accepts the stored values again in any encoding', () => {
+  it('accepts a repeated boundary in any notation', () => {
     fc.assert(
       fc.property(instants, instants, (start, length) => {
         const end = start + (length % 10n) + 1n;
@@ -73,7 +73,7 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
   it.each([
     [5n, 5n],
     [6n, 5n],
-  ])('rejects the window %s to %s, together and in either order', (start, end) => {
+  ])('rejects the window %s to %s, sent together or in any order', (start, end) => {
     expect(() => mergeWindow(nothing, incoming(start, end))).toThrow(/strictly after/);
     expect(() => mergeWindow(mergeWindow(nothing, incoming(start)), incoming(undefined, end))).toThrow(
       /strictly after/,
@@ -83,7 +83,7 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
     );
   });
 
-  it('reports a conflict before an unusable order, with the current values', () => {
+  it('reports a conflict with the current values before an end that precedes the start', () => {
     const stored = mergeWindow(nothing, incoming(10n));
     expect(findBoundaryConflict(stored, incoming(11n, 5n))?.details).toEqual({
       currentConversationStartedAt: formatInstant(10n),
@@ -91,7 +91,7 @@ describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
     expect(() => mergeWindow(stored, incoming(11n, 5n))).toThrow(/different transcript boundary/);
   });
 
-  it('returns stored text that is not a datetime unchanged, and reports any new value as a conflict (D7b)', () => {
+  it('returns an invalid stored boundary unchanged, and reports any new value as a conflict (D7b)', () => {
     const stored = { conversationStartedAt: 'yesterday', captureEndedAt: null };
     expect(mergeWindow(stored, incoming())).toBe(stored);
     expect(findBoundaryConflict(stored, incoming(5n))?.details).toEqual({ currentConversationStartedAt: 'yesterday' });

@@ -1,6 +1,6 @@
 /**
- * Room state as one JSON object, with the transcript window: two write-once boundaries (rules/room#room-state,
- * rules/room#transcript-window; D7b, D8, D22, D23, D26b).
+ * Merges the room state, which is one JSON object and includes the transcript window with two write-once boundaries
+ * (rules/room#room-state, rules/room#transcript-window; D7b, D8, D22, D23, D26b).
  */
 import { appError, type AppError } from '#libs/errors';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
@@ -8,14 +8,14 @@ import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import type { RoomWrite } from './contract.ts';
 
 export interface RoomMerge {
-  /** The new state; null when there is nothing to store. */
+  /** The new state; null when no state needs to be stored. */
   readonly room: JsonObject | null;
   readonly changed: boolean;
-  /** This write completed the window (D7a). */
+  /** True when this write completed the window (D7a). */
   readonly windowCompleted: boolean;
 }
 
-/** Parses the boundaries of a request. @throws AppError 400 `invalid_transcript_window` without an offset */
+/** Returns the window boundaries of a request. @throws AppError 400 `invalid_transcript_window` without an offset */
 export function readRoomWindow(write: RoomWrite): IncomingWindow {
   return {
     conversationStartedAt: readBoundary('conversationStartedAt', write.conversationStartedAt),
@@ -24,9 +24,8 @@ export function readRoomWindow(write: RoomWrite): IncomingWindow {
 }
 
 /**
- * Merges a write into the stored state.
- * @throws AppError 409 `version_conflict`, then 409 `meeting_conflict`, then the errors of the window; then nothing is
- * stored.
+ * Merges a write into the stored state. On an error nothing is stored.
+ * @throws AppError 409 `version_conflict`, then 409 `meeting_conflict`, then the errors of the window
  */
 export function mergeRoom(stored: JsonObject | null, write: RoomWrite, incoming: IncomingWindow): RoomMerge {
   checkVersion(stored, write);
@@ -53,12 +52,12 @@ export function mergeRoom(stored: JsonObject | null, write: RoomWrite, incoming:
   };
 }
 
-/** Sets only the boundaries, for `/recorded`. @throws errors of `mergeWindow` */
+/** Merges only the window boundaries into the stored state, for `/recorded`. @throws errors of `mergeWindow` */
 export function mergeRoomWindow(stored: JsonObject | null, incoming: IncomingWindow): RoomMerge {
   return mergeRoom(stored, {}, incoming);
 }
 
-/** The stored window; values that are not text count as unset. */
+/** Returns the stored window. Values that are not text count as missing. */
 export function roomWindow(room: JsonObject | null): StoredWindow {
   return {
     conversationStartedAt: textOf(room?.['conversationStartedAt']),
@@ -66,7 +65,7 @@ export function roomWindow(room: JsonObject | null): StoredWindow {
   };
 }
 
-/** Reply of POST enter-coherence. */
+/** Returns the reply of POST enter-coherence. */
 export function roomWriteReply(conversationId: number, room: JsonObject | null, incoming: IncomingWindow) {
   const window = roomWindow(room);
   const hasBoundary = incoming.conversationStartedAt !== undefined || incoming.captureEndedAt !== undefined;
@@ -81,7 +80,7 @@ export function roomWriteReply(conversationId: number, room: JsonObject | null, 
   };
 }
 
-/** Reply of GET enter-coherence (D26b). `sessionId` is never returned. */
+/** Returns the reply of GET enter-coherence (D26b), which never contains `sessionId`. */
 export function roomState(room: JsonObject | null) {
   return {
     meetingId: textOf(room?.['meetingId']),
@@ -175,19 +174,19 @@ const numberOf = (value: unknown): number | null => (typeof value === 'number' ?
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** Parses the stored state. */
+/** Parses the stored state; returns null when it is not an object. */
 export function parseRoom(text: string | null): JsonObject | null {
   const room = text === null ? null : parseJson(text);
   return isJsonObject(room) ? room : null;
 }
 
-/** Stored boundaries. Bulk-imported text may not be a datetime. */
+/** Stored window boundaries. The bulk import can store text that is not a datetime. */
 export interface StoredWindow {
   readonly conversationStartedAt: string | null;
   readonly captureEndedAt: string | null;
 }
 
-/** Boundaries of a request; undefined = omitted or null. */
+/** Window boundaries of a request; undefined when omitted or null. */
 export interface IncomingWindow {
   readonly conversationStartedAt: Instant | undefined;
   readonly captureEndedAt: Instant | undefined;
@@ -197,7 +196,7 @@ export function invalidWindow(message: string): AppError {
   return appError('bad_request', 'invalid_transcript_window', message);
 }
 
-/** Parses a boundary of a request. @throws AppError 400 `invalid_transcript_window` without an offset */
+/** Returns a boundary of a request as an instant. @throws AppError 400 `invalid_transcript_window` without an offset */
 export function readBoundary(field: string, text: string | null | undefined): Instant | undefined {
   if (text === null || text === undefined) return undefined;
   const parsed = parseInstant(text);
@@ -205,22 +204,22 @@ export function readBoundary(field: string, text: string | null | undefined): In
   return parsed.instant;
 }
 
-/** A stored boundary as an instant; undefined when unset or not a datetime. */
+/** Returns a stored boundary as an instant; returns undefined when it is missing or not a datetime. */
 export function storedInstant(text: string | null): Instant | undefined {
   if (text === null) return undefined;
   const parsed = parseInstant(text);
   return parsed.kind === 'invalid' ? undefined : parsed.instant;
 }
 
-/** A stored boundary as clients see it: `Z` and microseconds. Other text is unchanged. */
+/** Returns a stored boundary in the API format, with `Z` and microseconds. Text that is not a datetime is unchanged. */
 export function formatBoundary(text: string | null): string | null {
   const instant = storedInstant(text);
   return instant === undefined ? text : formatInstant(instant);
 }
 
 /**
- * The 409 `transcript_boundary_conflict` with the current values of differing boundaries; undefined when each is new,
- * omitted, or the same instant.
+ * Returns the error 409 `transcript_boundary_conflict` with the stored values of boundaries that differ. Returns
+ * undefined when each boundary is new, omitted, or the same instant.
  */
 export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWindow): AppError | undefined {
   const details: Record<string, string> = {};
@@ -242,8 +241,8 @@ export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWin
 }
 
 /**
- * The stored window after the request. Only new boundaries are validated, so that repeating the stored values succeeds
- * even for invalid old data.
+ * Returns the stored window after the request. Only new boundaries are validated, so that repeating stored values
+ * succeeds even for invalid old data.
  * @throws AppError 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`
  */
 export function mergeWindow(stored: StoredWindow, incoming: IncomingWindow): StoredWindow {
@@ -263,7 +262,7 @@ export function mergeWindow(stored: StoredWindow, incoming: IncomingWindow): Sto
   };
 }
 
-/** Whether both boundaries are stored (rule 6). */
+/** Returns whether both boundaries are stored (rule 6). */
 export function isComplete(window: StoredWindow): boolean {
   return window.conversationStartedAt !== null && window.captureEndedAt !== null;
 }

@@ -1,4 +1,4 @@
-/** Statements on the state of the room. */
+/** Statements on the room state. */
 import { insertEventSql } from '#libs/feed';
 import { sql, statement, t } from '#libs/sql';
 import { conversationFeed } from '../feed/index.ts';
@@ -22,7 +22,10 @@ export const lockRoom = statement.maybeOne({
   sql: ({ id }) => sql`select ${roomColumns} from conversations.conversations c where c.id = ${id} for update`,
 });
 
-/** Optimistic write; no row when the conversation changed after `updatedAt`. Adds a feed event (V2). */
+/**
+ * Replaces the room state and adds a feed event (V2). Optimistic write: returns no row when the conversation changed
+ * after `updatedAt`.
+ */
 export const replaceRoom = statement.coalesced({
   name: 'conversations.replace-room',
   params: { id: t.integer, room: t.json, updatedAt: t.timestamp },

@@ -1,11 +1,11 @@
-/** Contract: filters and permissions for the search in transcripts (rules/transcripts#search; T2, T6). */
+/** Contract of filters and permissions for the search in transcripts (rules/transcripts#search; T2, T6). */
 import { nullable, rpc, Type, withoutActor } from '#libs/contract';
 import { Instant } from '../schemas.ts';
 
 const ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: 1_000 });
 const found = Type.Array(Type.Integer());
 
-/** Permissions of an account without a request of its own, as the directory reports them. */
+/** Permissions of an account that makes no request itself, as the directory reports them. */
 export const readerFacts = Type.Object({
   account_id: Type.Integer(),
   person_id: nullable(Type.Integer()),

@@ -38,7 +38,10 @@ export function createTranscriptSearchScopeHandlers(
   };
 }
 
-/** @throws AppError 404 when the target of a filter does not exist or is a holon that the caller cannot see */
+/**
+ * Resolves the filters and the scope of the caller. @throws AppError 404 when the target of a filter does not exist or
+ * is a holon that the caller cannot see
+ */
 async function resolveFilters(
   { access, db, directory }: Dependencies,
   request: Filters,
@@ -58,7 +61,7 @@ async function resolveFilters(
   };
 }
 
-/** Without visibility checks. @throws AppError 404 when the target of a filter does not exist */
+/** Resolves the filters without visibility checks. @throws AppError 404 when the target of a filter does not exist */
 async function resolveForOperators(
   { directory }: Dependencies,
   request: Filters,
@@ -68,7 +71,7 @@ async function resolveForOperators(
   return { ...named, scope: null, hidden_event_ids: [] };
 }
 
-/** Ids of the filters. @throws AppError 404 */
+/** Returns the ids of the objects that the filters name. @throws AppError 404 */
 async function findNamed(
   directory: Dependencies['directory'],
   { person_id: personId, holon_slug: holonSlug, journey: journeySlug }: Filters,
@@ -114,7 +117,7 @@ async function cite(
   return { items: readable.map(toCitation) };
 }
 
-/** `resolveFilters` on behalf of an account. */
+/** Returns the scope of an account, like `resolveFilters` without filters. */
 async function resolveReader(
   deps: Dependencies,
   { reader }: RequestOf<Rpcs['resolveReaderFilters']>,
@@ -124,7 +127,7 @@ async function resolveReader(
   return { scope, hidden_event_ids: hidden };
 }
 
-/** `cite` on behalf of an account. */
+/** Returns the conversations that an account can read, like `cite`. */
 async function listReadable(
   deps: Dependencies,
   { reader, ids }: RequestOf<Rpcs['listReadable']>,
@@ -135,8 +138,8 @@ async function listReadable(
 }
 
 /**
- * Context for local decisions on behalf of an account. Further calls use the service's own account
- * (docs/adr/signed-actors.md).
+ * Returns a context for decisions within this service on behalf of an account. Further calls use the service's own
+ * account (docs/adr/signed-actors.md).
  */
 function asReader(
   context: CallContext,

@@ -2,7 +2,7 @@
 import { sql, statement, t } from '#libs/sql';
 import { conversationSummary, titleSource } from '../statements.ts';
 
-/** Events that own a conversation: one index look-up each. */
+/** Returns the events that own a conversation, with one index look-up per event. */
 export const listEvents = statement.many({
   name: 'spoken.events',
   row: { id: t.integer },

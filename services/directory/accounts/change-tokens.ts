@@ -6,14 +6,12 @@ import { findAccountKeys, revokeAccountKeys } from '../keys/index.ts';
 import { sessionEvents } from './contract.ts';
 import { findAccountSessions, revokeAccountSessions } from './statements/sessions.ts';
 
-/**
- * `end` revokes sessions and keys, `sign-out` revokes sessions only, `refresh` revokes nothing but clears the gateways'
- * caches.
- */
+/** `end` revokes sessions and keys, `sign-out` revokes only sessions, `refresh` only clears the gateways' caches. */
 export type TokenChange = 'end' | 'sign-out' | 'refresh';
 
 /**
- * Call in the transaction that changes the accounts, after their rows are written. Gateways drop their cached tokens.
+ * Revokes or refreshes tokens of accounts; the gateways drop their cached tokens. Call it in the transaction that
+ * changes the accounts, after their rows are written.
  */
 export async function changeTokens(
   tx: Tx,

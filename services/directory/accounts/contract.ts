@@ -1,4 +1,4 @@
-/** Accounts, login sessions and own-login operations (rules/cli#admin-cli, rules/access#own-login). */
+/** Operations on accounts, login sessions and the caller's own login (rules/cli#admin-cli, rules/access#own-login). */
 import { byGateway, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import {
   actorFacts,
@@ -264,7 +264,7 @@ export const sessionRpcs = {
   }),
 } as const;
 
-/** Default page size (rules/http#limits). */
+/** Default number of sessions per page (rules/http#limits). */
 export const sessionsPerPage = 50;
 
 export const sessionsQuery = Type.Object({

@@ -1,5 +1,5 @@
 /**
- * Rate limits of logins (rules/http#rate-limits; D76), and refused logins in the audit log (A1).
+ * Rate limits of logins (rules/http#rate-limits; D76), and audit entries for refused logins (A1).
  * docs/adr/login-throttling.md
  */
 import { createHash } from 'node:crypto';
@@ -20,9 +20,9 @@ const reasons = [
 type Reason = (typeof reasons)[number];
 
 export interface LoginLimits {
-  /** Logins per minute and address, and attempts with a wrong gate key; 0 = no limit. */
+  /** Maximum logins per minute and address, and maximum attempts with a wrong gate key; 0 = no limit. */
   readonly loginsPerMinute: number;
-  /** Failed logins per email and address in 15 minutes; 0 = no limit. */
+  /** Maximum failed logins per email and address in 15 minutes; 0 = no limit. */
   readonly failuresPerEmail: number;
 }
 
@@ -42,7 +42,10 @@ export interface LoginThrottle {
 const addressWindowSeconds = 60;
 const emailWindowSeconds = 15 * 60;
 
-/** Prefix of the throttle keys of an email. A digest, because people type passwords into the email field by mistake. */
+/**
+ * Returns the prefix of an email's throttle keys. It is a digest, because people type passwords into the email field by
+ * mistake.
+ */
 export function emailThrottleKey(email: string): string {
   return `email:${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`;
 }
@@ -83,7 +86,9 @@ export function createLoginThrottle(db: Database, metrics: Metrics, limits: Logi
 }
 
 export interface RefusedLogins {
-  /** @param accountId account of the email; null if it does not exist or was not looked up */
+  /**
+   * Records a refused login. @param accountId account of the email; null if the account does not exist or was not read
+   */
   record(
     context: AuditContext,
     accountId: number | null,
@@ -93,7 +98,9 @@ export interface RefusedLogins {
 
 const windowMs = 60_000;
 
-/** @param now monotonic clock in milliseconds */
+/**
+ * Writes refused logins to the audit log, at most `maxPerMinute` per minute. @param now monotonic clock in milliseconds
+ */
 export function createRefusedLogins(
   db: Database,
   maxPerMinute = 120,

@@ -6,7 +6,7 @@ import { createPasswords, createToken, deriveArgon2id, findPasswordProblem, pars
 describe('passwords (D40)', () => {
   const passwords = createPasswords();
 
-  it('verifies only the hashed password', async () => {
+  it('accepts only the password that was hashed', async () => {
     const hash = await passwords.hash('correct horse');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     await expect(passwords.verify('correct horse', hash)).resolves.toBe(true);
@@ -14,11 +14,11 @@ describe('passwords (D40)', () => {
     await expect(passwords.verify('', hash)).resolves.toBe(false);
   });
 
-  it('salts hashes, so that the same password has different hashes', async () => {
+  it('salts hashes, so that equal passwords have different hashes', async () => {
     expect(await passwords.hash('same')).not.toBe(await passwords.hash('same'));
   });
 
-  it('rejects without a stored hash, after the same work', async () => {
+  it('rejects a password without a stored hash after the same amount of work', async () => {
     const work: unknown[] = [];
     const counted = createPasswords({
       derive: (password, nonce, cost, length) => {
@@ -32,7 +32,7 @@ describe('passwords (D40)', () => {
     expect(work).toEqual([once, once, once]);
   });
 
-  it('rejects a public password, even if stored, after the same work, and does not set it', async () => {
+  it('rejects a publicly known password after the same amount of work, even if it is stored, and does not accept it as a new one', async () => {
     let work = 0;
     const careful = createPasswords({
       derive: (...given) => {
@@ -47,9 +47,9 @@ describe('passwords (D40)', () => {
     await expect(careful.hash('known to all')).rejects.toMatchObject({ reason: 'public_password' });
   });
 
-  it('verifies hashes with other costs', async () => {
-    // argon2id of "password" with salt "somesaltsomesalt", m=64, t=1, p=1, made by node:crypto itself through another
-    // path
+  it('verifies hashes with other cost parameters', async () => {
+    // argon2id hash of "password" with salt "somesaltsomesalt", m=64, t=1, p=1, computed with another function of
+    // node:crypto.
     const { argon2Sync } = await import('node:crypto');
     const tag = argon2Sync('argon2id', {
       message: Buffer.from('password'),
@@ -64,7 +64,7 @@ describe('passwords (D40)', () => {
     await expect(passwords.verify('password', stored)).resolves.toBe(true);
   });
 
-  describe('stored hashes with a lower cost', () => {
+  describe('password hashes with a lower cost', () => {
     const today = { memory: 19_456, passes: 2, parallelism: 1 };
     const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
     const store = async (memory: number, passes: number, { saltBytes = 16, tagBytes = 32 } = {}): Promise<string> => {
@@ -78,7 +78,7 @@ describe('passwords (D40)', () => {
       ['fewer passes', 19_456, 1, {}],
       ['a shorter salt', 19_456, 2, { saltBytes: 8 }],
       ['a shorter tag', 19_456, 2, { tagBytes: 16 }],
-    ])('are upgraded when they match: %s', async (_what, memory, passes, sizes) => {
+    ])('upgrades a matching hash with %s', async (_what, memory, passes, sizes) => {
       const stored = await store(memory, passes, sizes);
       const { matches, upgraded } = await passwords.check('right', stored);
       expect([matches, upgraded]).toEqual([
@@ -93,14 +93,14 @@ describe('passwords (D40)', () => {
       [19_456, 2],
       [19_456, 3],
       [65_536, 1],
-    ])('are kept if they cost as much or more: m=%i, t=%i', async (memory, passes) => {
+    ])('retains a hash with the current cost or more: m=%i, t=%i', async (memory, passes) => {
       expect(await passwords.check('right', await store(memory, passes))).toEqual({
         matches: true,
         upgraded: undefined,
       });
     });
 
-    it("take the work of a check at today's cost, whether or not they match (D40)", async () => {
+    it('takes the work of a check with the current cost, for right and for wrong passwords (D40)', async () => {
       const work: unknown[] = [];
       const counted = createPasswords({
         derive: (password, nonce, cost, length) => {
@@ -118,7 +118,7 @@ describe('passwords (D40)', () => {
     });
   });
 
-  it('rejects callers as unavailable when the queue is full', async () => {
+  it('rejects a password check with 503 when the queue is full', async () => {
     const narrow = createPasswords({ limit: { maxRunning: 1, maxWaiting: 2 } });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => narrow.verify('x', null)));
     expect(results.map(({ status }) => status)).toEqual([
@@ -131,7 +131,7 @@ describe('passwords (D40)', () => {
     await expect(narrow.verify('x', null)).resolves.toBe(false);
   });
 
-  it('answers every call of a burst', async () => {
+  it('completes every password check of a burst', async () => {
     const hash = await passwords.hash('burst');
     const results = await Promise.all(
       Array.from({ length: 12 }, (_, index) => passwords.verify(index % 2 === 0 ? 'burst' : 'no', hash)),
@@ -143,7 +143,7 @@ describe('passwords (D40)', () => {
 const email = 'ada.lovelace@example.org';
 
 describe('findPasswordProblem (rules/access#passwords)', () => {
-  it('accepts 12 to 128 characters', async () => {
+  it('accepts passwords of 12 to 128 characters', async () => {
     await expect(findPasswordProblem('kR7#vQ2pX9s', email)).resolves.toBe(
       'must have at least 12 characters, and has 11',
     );
@@ -176,23 +176,23 @@ describe('findPasswordProblem (rules/access#passwords)', () => {
     'Jahrhundertwende 7 Birnen',
     '我喜歡吃蘋果和香蕉還有梨子',
     demoValues.DEMO_PASSWORD,
-  ])('accepts %s', async (password) => expect(await findPasswordProblem(password, email)).toBeUndefined());
+  ])('accepts the password %s', async (password) => expect(await findPasswordProblem(password, email)).toBeUndefined());
 });
 
 describe('tokens (rules/access#login)', () => {
-  it('have the format svc_agentic_<32 lowercase alphanumeric>_<43 base64url>', () => {
+  it('creates tokens in the format svc_agentic_<32 lowercase alphanumeric>_<43 base64url>', () => {
     for (let round = 0; round < 200; round++) {
       expect(createToken().token).toMatch(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/);
     }
   });
 
-  it('can be parsed, to session key and SHA-256 of the secret', () => {
+  it('parses a token to session key and SHA-256 of its secret', () => {
     const { token, sessionKey, secretSha256 } = createToken();
     expect(parseToken(token)).toEqual({ sessionKey, secretSha256 });
     expect(secretSha256).toEqual(createHash('sha256').update(token.slice(-43)).digest());
   });
 
-  it('are unique', () => {
+  it('creates unique tokens', () => {
     expect(new Set(Array.from({ length: 500 }, () => createToken().token)).size).toBe(500);
   });
 
@@ -206,7 +206,7 @@ describe('tokens (rules/access#login)', () => {
     [`${good}\n`, 'trailing line end'],
     [good.replace('svc_agentic', 'svc_other'), 'another prefix'],
     ['test-api-token', 'the shared token'],
-  ])('rejects %j (%s)', (text) => {
+  ])('rejects the token %j (%s)', (text) => {
     expect(parseToken(text)).toBeUndefined();
   });
 });

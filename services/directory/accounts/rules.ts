@@ -20,9 +20,9 @@ const saltLength = 16;
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 export interface ConcurrencyLimit {
-  /** Concurrent hashes; each needs 19 MiB and a thread of Node's pool. */
+  /** Maximum concurrent hashes. Each needs 19 MiB and a thread of Node's pool. */
   readonly maxRunning: number;
-  /** Waiting callers; further ones are rejected as unavailable. */
+  /** Maximum waiting callers. Further callers are rejected as unavailable. */
   readonly maxWaiting: number;
 }
 
@@ -32,18 +32,19 @@ const defaultConcurrency: ConcurrencyLimit = {
 };
 
 export interface Passwords {
-  /** True for a password that must neither be set nor accepted. */
+  /** Returns true for a password that must neither be set nor accepted. */
   isRefused(password: string): boolean;
   /**
-   * @returns a hash in PHC format with a new salt. @throws AppError bad_request for a rejected password, unavailable
-   * when the queue is full.
+   * Hashes a password. @returns a hash in PHC format with a new salt. @throws AppError bad_request for a rejected
+   * password, unavailable when the queue is full.
    */
   hash(password: string): Promise<string>;
   /**
-   * Returns false for a null hash, after the same amount of work. @throws AppError unavailable when the queue is full.
+   * Verifies a password. For a null hash it returns false after the same amount of work. @throws AppError unavailable
+   * when the queue is full.
    */
   verify(password: string, stored: string | null): Promise<boolean>;
-  /** Like `verify`; also returns a stronger hash if the stored one is weaker than today's cost. */
+  /** Verifies a password like `verify`. Also returns a stronger hash if the stored hash is weaker than today's cost. */
   check(password: string, stored: string | null): Promise<PasswordCheck>;
 }
 
@@ -59,11 +60,14 @@ export type Derive = (password: string, nonce: Buffer, cost: Argon2Cost, length:
 interface PasswordOptions {
   limit?: ConcurrencyLimit;
   derive?: Derive;
-  /** See `Passwords`. Default: rejects none. */
+  /** See `Passwords.isRefused`. By default every password is allowed. */
   isRefused?: (password: string) => boolean;
 }
 
-/** Limits its own concurrency, so that a burst of logins does not occupy the thread pool. */
+/**
+ * Creates the password functions. They limit their concurrency, so that a burst of logins does not occupy the thread
+ * pool.
+ */
 export function createPasswords({
   limit = defaultConcurrency,
   derive = deriveArgon2id,
@@ -84,7 +88,7 @@ export function createPasswords({
     } finally {
       const next = waiting.shift();
       if (next === undefined) running--;
-      else next(); // the slot passes to the next caller
+      else next(); // The slot passes to the next waiting caller.
     }
   }
   const dummySalt = randomBytes(saltLength);
@@ -100,8 +104,8 @@ export function createPasswords({
         await derive(password, dummySalt, cost, tagLength);
         return { matches: false, upgraded: undefined };
       }
-      // Checks the weak hash and computes the new one in parallel, whether or not the password matches: the duration
-      // must not reveal whether an account exists (D40).
+      // Verifies the weak hash and computes the new one in parallel, even if the password is wrong: the duration must
+      // not reveal whether an account exists (D40).
       const upgrading = isWeaker(known) ? hashWithSalt(password) : undefined;
       const [tag, upgraded] = await Promise.all([
         derive(password, known.salt, known.cost, known.tag.length),
@@ -140,7 +144,10 @@ function readHash(stored: string): StoredHash | undefined {
   };
 }
 
-/** Less memory or less total work than today's hashes. More passes do not compensate for less memory. */
+/**
+ * Whether a stored hash used less memory or less total work than today's hashes. More passes do not compensate for less
+ * memory.
+ */
 function isWeaker({ cost: { memory, passes }, salt, tag }: StoredHash): boolean {
   const costsLess = memory < cost.memory || memory * passes < cost.memory * cost.passes;
   return costsLess || salt.length < saltLength || tag.length < tagLength;
@@ -171,21 +178,21 @@ export function deriveArgon2id(
 
 const minLength = 12;
 const maxLength = 128;
-/** Score from 0 to 4. Score 3 needs 10^8 guesses or more: centuries at our login rate. */
+/** Minimum score, from 0 to 4. Score 3 needs 10^8 guesses or more: centuries at our login rate. */
 const minScore = 3;
 
 type PasswordScorer = (password: string, about: string[]) => number;
 let scorer: Promise<PasswordScorer> | undefined;
 
 /**
- * Returns the problem of a new password, phrased after "the password", or undefined. @param email of the account, which
- * is easy to guess
+ * Returns the problem of a new password as a phrase that follows "the password", or undefined. @param email of the
+ * account, which is easy to guess
  */
 export async function findPasswordProblem(password: string, email: string): Promise<string | undefined> {
   const { length } = Array.from(password);
   if (length < minLength) return `must have at least ${minLength} characters, and has ${length}`;
   if (length > maxLength) return `must have at most ${maxLength} characters, and has ${length}`;
-  // Demo passwords are for local use; exposed installations reject them through `isRefused`.
+  // Demo passwords are allowed here for local use; exposed installations reject them through `isRefused`.
   if (isPublicSecret(password)) return undefined;
   scorer ??= loadScorer();
   const score = (await scorer)(password, [email, ...email.split(/[@.+_-]/)]);
@@ -194,7 +201,7 @@ export async function findPasswordProblem(password: string, email: string): Prom
     : 'is too easy to guess: it is common, follows a pattern or repeats the email. Use several words or a password manager';
 }
 
-/** The dictionary takes 14 MB, and most processes never set a password. */
+/** Loads the scorer on first use. Its dictionary needs 14 MB, and most processes never set a password. */
 async function loadScorer(): Promise<PasswordScorer> {
   const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),
@@ -221,25 +228,25 @@ const shape = /^svc_agentic_([a-z0-9]{32})_([A-Za-z0-9_-]{43})$/;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 export interface TokenParts {
-  /** 32 lowercase letters and digits. Identifies the session; not secret. */
+  /** 32 lowercase letters and digits that identify the session. The key is not secret. */
   readonly sessionKey: string;
-  /** SHA-256 of the secret, which itself is not stored. */
+  /** SHA-256 of the secret. The secret is not stored. */
   readonly secretSha256: Buffer;
 }
 
-/** True if the text has the format of a session key. */
+/** Whether the text has the format of a session key. */
 export function isSessionKey(text: string): boolean {
   return /^[a-z0-9]{32}$/.test(text);
 }
 
-/** Creates a token. Only the login reply contains it. */
+/** Creates a token, which only the login reply contains. */
 export function createToken(): TokenParts & { readonly token: string } {
   const sessionKey = randomId(32, alphabet);
   const secret = createSecret();
   return { token: `svc_agentic_${sessionKey}_${secret}`, sessionKey, secretSha256: sha256(secret) };
 }
 
-/** Parses a token; undefined for other formats. */
+/** Parses a token. Returns undefined for other formats. */
 export function parseToken(token: string): TokenParts | undefined {
   const [, sessionKey, secret] = shape.exec(token) ?? [];
   return sessionKey === undefined || secret === undefined ? undefined : { sessionKey, secretSha256: sha256(secret) };

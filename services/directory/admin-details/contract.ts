@@ -1,6 +1,6 @@
 /**
- * Reads of the admin CLI: one person or holon with details, private holons included, and stored links that are no
- * longer accepted.
+ * Read operations of the admin CLI: one person or holon with details, private holons included, and stored links that
+ * are no longer accepted.
  */
 import { byOperators, rpc, Type } from '#libs/contract';
 import { anyId, HolonPublic, page, PersonPublic, v1Errors } from '../api-objects/contract.ts';

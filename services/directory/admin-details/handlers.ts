@@ -1,5 +1,5 @@
 /**
- * Details of one person or holon, without visibility limits, and stored links that are no longer accepted
+ * Returns the details of one person or holon without visibility limits, and stored links that are no longer accepted
  * (rules/cli#admin-cli; D72).
  */
 import type { Static } from '#libs/contract';
@@ -40,7 +40,10 @@ export function createAdminDetailHandlers({
   };
 }
 
-/** Combines JSON from SQL under these names. @throws AppError not_found when a part is missing */
+/**
+ * Combines several JSON bodies from SQL into one object under these names. @throws AppError not_found when a body is
+ * missing
+ */
 function together(parts: Readonly<Record<string, { readonly body: string | null } | undefined>>): RawJson {
   const fields = Object.entries(parts).map(([name, row]) => {
     if (typeof row?.body !== 'string') throw notFound();
@@ -51,7 +54,7 @@ function together(parts: Readonly<Record<string, { readonly body: string | null 
 
 const maxItems = 1_000;
 
-/** Checks stored links by the rules for new ones. */
+/** Returns stored links that violate the rules for new links. */
 async function listRefusedLinks(db: Database): Promise<RefusedLink[]> {
   const rows = await findLinkCandidates(db);
   const items = rows.flatMap(({ kind, id, field, value }) => {

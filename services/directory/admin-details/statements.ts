@@ -1,10 +1,10 @@
-/** Stored values that may be links that are no longer accepted (D72). */
+/** Finds stored values that may be links that are no longer accepted (D72). */
 import { type Sql, sql, statement, t } from '#libs/sql';
 
 /** Values with an allowed scheme need no further check. */
 const isUsual = (value: Sql): Sql => sql`${value} ~* '^(https?://[^[:space:]/]|mailto:|tel:)[^[:cntrl:]]*$'`;
 
-/** At most 10,000 candidates; `texts/rules.ts` decides. */
+/** Returns at most 10,000 candidates; `texts/rules.ts` decides whether they are accepted. */
 export const findLinkCandidates = statement.many({
   name: 'links.find-unusual',
   row: { kind: t.text.as<'person' | 'holon'>(), id: t.integer, field: t.text, value: t.text },

@@ -18,11 +18,11 @@ export const jsonObject = Type.Record(Type.String(), Type.Unknown());
 export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
 export const instant = (description: string) => Type.String({ format: 'date-time', description });
 
-/** Id in a path or filter. Out-of-range ids match nothing (rules/http#ids). */
+/** Schema of an id in a path or filter. Out-of-range ids match nothing (rules/http#ids). */
 export const anyId = (description: string) => Type.Integer({ description });
 
 export { limitParameter, rowId };
-/** Ids of one call; callers split longer lists. */
+/** Ids of one call. Callers split longer lists. */
 export const idList = Type.Array(rowId, { maxItems: 10_000 });
 
 /** Maximum length of names of people and holons, in characters. */
@@ -43,7 +43,7 @@ export function isLonger(text: string, characters: number): boolean {
   return text.length - pairs > characters;
 }
 
-/** Search text; not longer than names. */
+/** Schema of a search text, which has the maximum length of names. */
 export const searchText = (description: string, options: Readonly<Record<string, unknown>> = {}) =>
   Type.String({ maxLength: 500, ...options, description });
 
@@ -69,7 +69,7 @@ export function page<Item extends TSchema>(item: Item) {
   return Type.Object({ ...pageFields, items: Type.Array(item) });
 }
 
-/** Exclusive lower bound of an instant. Without an offset it is read as UTC. */
+/** Schema of a date filter: an exclusive lower bound. An instant without an offset is read as UTC. */
 const afterParameter = (what: string) =>
   Type.Optional(
     Type.String({
@@ -78,7 +78,7 @@ const afterParameter = (what: string) =>
     }),
   );
 
-/** Sort, date filters and paging of the lists of people and holons. */
+/** Sort, date filter and paging parameters of the lists of people and holons. */
 export const listParameters = {
   sort: Type.Optional(
     Type.String({
@@ -98,7 +98,7 @@ export const timestamps = {
   updated_at: instant('Time of the last change.'),
 };
 
-/** The same object with more fields, under another name in the API document. */
+/** Returns an object schema with more fields and another name in the API document. */
 export function extend<Base extends TProperties, Extra extends TProperties>(
   base: TObject<Base>,
   extra: Extra,
@@ -107,7 +107,7 @@ export function extend<Base extends TProperties, Extra extends TProperties>(
   return Type.Object({ ...base.properties, ...extra }, options);
 }
 
-/** Field of conditional updates (I2). */
+/** Field for the `If-Match` header of conditional updates (I2). */
 export const ifMatch = { if_match: Type.Optional(nullable(Type.String({ description: 'The `If-Match` header.' }))) };
 
 /** Error reasons of v1 operations (rules/http#error-envelopes). */
@@ -121,8 +121,8 @@ export const v1Errors = {
 };
 
 /**
- * The request with every field of the query schema, undefined where absent, for statements whose parameters have the
- * names of the query.
+ * Returns the request with every field of the query schema; absent fields are undefined. For statements whose
+ * parameters have the names of the query.
  */
 export function everyField<Properties extends TProperties>(
   query: TObject<Properties>,
@@ -170,7 +170,7 @@ export const HolonListItem = extend(HolonPublic, timestamps, {
   description: 'A holon, in lists and search results.',
 });
 
-/** Note (rules/memberships#notes). `author_person` is null for system notes. */
+/** A note (rules/memberships#notes). `author_person` is null for system notes. */
 export const NoteItem = Type.Object(
   {
     id: Type.Integer(),

@@ -1,4 +1,4 @@
-/** SQL of the objects of the open API. */
+/** Exports the SQL of the objects of the open API. */
 export {
   actorFieldsSql,
   getPerson,

@@ -1,10 +1,10 @@
 /**
- * JSON of the objects of the open API (rules/memberships#membership-lists), used by every statement of `/api/v1`.
- * Nested objects have no timestamps; items of people, holon and search lists do (D47a).
+ * Builds the JSON of the objects of the open API (rules/memberships#membership-lists), for every statement of
+ * `/api/v1`. Nested objects have no timestamps; items of people, holon and search lists have them (D47a).
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 
-/** Actor fields of a row of `accounts`. */
+/** Returns the SQL of the actor fields for a row of `accounts`. */
 export function actorFieldsSql(alias: string): Sql {
   const row = sql.id(alias);
   return sql`'kind', 'user', 'accountId', ${row}.id, 'email', ${row}.email, 'personId', ${row}.person_id, 'superuser', ${row}.superuser,
@@ -19,30 +19,30 @@ const personFieldsSql = (row: Sql): Sql =>
   sql`'id', ${row}.id, 'name', ${row}.name, 'description', ${row}.description, 'photo_url', ${row}.photo_url,
     'actor_kind', ${row}.actor_kind, 'contact', ${row}.contact`;
 
-/** PersonPublic of a row of `people`. */
+/** Returns the SQL of PersonPublic for a row of `people`. */
 export function personPublicSql(alias: string): Sql {
   return sql`json_build_object(${personFieldsSql(sql.id(alias))})`;
 }
 
-/** PersonPublic, or null for an unmatched outer join. */
+/** Returns the SQL of PersonPublic, or of null for an unmatched outer join. */
 export function personOrNullSql(alias: string): Sql {
   return sql`case when ${sql.id(alias)}.id is null then null else ${personPublicSql(alias)} end`;
 }
 
-/** PersonListItem of a row of `people`. */
+/** Returns the SQL of PersonListItem for a row of `people`. */
 export function personListItemSql(alias: string): Sql {
   const row = sql.id(alias);
   return sql`json_build_object(${personFieldsSql(row)}, ${timestampsSql(row)})`;
 }
 
-/** NoteItem of a row of `notes` and its author, if any. */
+/** Returns the SQL of NoteItem for a row of `notes` and its author, if any. */
 export function noteItemSql(note: string, author: string): Sql {
   const row = sql.id(note);
   return sql`json_build_object('id', ${row}.id, 'body', ${row}.body, 'note_type', ${row}.note_type,
     'created_at', directory.iso_utc(${row}.created_at), 'author_person', ${personOrNullSql(author)})`;
 }
 
-/** PersonPublic. */
+/** Returns a person as PersonPublic. */
 export const getPerson = statement.maybeOne({
   name: 'v1.people.get',
   params: { id: t.integer },

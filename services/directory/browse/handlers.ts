@@ -1,6 +1,6 @@
 /**
- * Browse, look-ups by id, and conversation events (rules/discovery#browse; D10, D11, D17, D18, D18f). One statement per
- * request.
+ * Handlers of browse, look-ups by id, and conversation events (rules/discovery#browse; D10, D11, D17, D18, D18f). Each
+ * request runs one statement.
  */
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';

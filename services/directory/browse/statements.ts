@@ -1,6 +1,6 @@
 /**
- * Browse, look-ups, conversation events and their journeys, limited to what the caller can see (D10, D11, D18d, D18f).
- * PostgreSQL builds the JSON.
+ * Statements for browse, look-ups, conversation events and their journeys, limited to what the caller can see (D10,
+ * D11, D18d, D18f). PostgreSQL builds the JSON.
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../classes/index.ts';
@@ -12,7 +12,7 @@ function refSql(holon: string, objectClass: string): Sql {
   return sql`'id', ${row}.id, 'slug', ${row}.slug, 'name', ${row}.name, 'type', ${sql.id(objectClass)}.slug`;
 }
 
-/** BrowsedHolon. No row if the holon does not exist or is invisible (D18c). */
+/** Returns a BrowsedHolon. Returns no row if the holon does not exist or is invisible (D18c). */
 export const browseHolon = statement.maybeOne({
   name: 'browse.holon',
   params: { slug: t.text, ...viewerParams },
@@ -32,7 +32,7 @@ export const browseHolon = statement.maybeOne({
     where h.slug = ${slug} and ${holonVisibleSql('h', 'c', viewer)}`,
 });
 
-/** List of PublicPerson. */
+/** Returns a list of PublicPerson. */
 export const lookUpPeople = statement.one({
   name: 'browse.people',
   params: { ids: t.integer.array },
@@ -43,7 +43,7 @@ export const lookUpPeople = statement.one({
     from directory.people p where p.id = any(${ids})`,
 });
 
-/** List of PublicHolon. `infos` contains only fields that the class declares (D18e). */
+/** Returns a list of PublicHolon. `infos` contains only fields that the class declares (D18e). */
 export const lookUpHolons = statement.one({
   name: 'browse.holons',
   params: { ids: t.integer.array, ...viewerParams },
@@ -59,7 +59,7 @@ export const lookUpHolons = statement.one({
     where h.id = any(${ids}) and ${holonVisibleSql('h', 'c', viewer)}`,
 });
 
-/** List of ConversationEvent. Invisible parents are null. */
+/** Returns the SQL of a list of ConversationEvent. Invisible parents are null. */
 function eventListSql(from: Sql, viewer: ViewerSql): Sql {
   return sql`select coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug, 'name', h.name, 'type', c.slug,
        'parent_id', p.id, 'parent_slug', p.slug) order by h.search_name, h.id), '[]')::text as body
@@ -70,7 +70,7 @@ function eventListSql(from: Sql, viewer: ViewerSql): Sql {
      where ${holonVisibleSql('h', 'c', viewer)}`;
 }
 
-/** All conversation events. */
+/** Returns all conversation events. */
 export const listAllEvents = statement.one({
   name: 'events.list-all',
   params: viewerParams,
@@ -79,8 +79,8 @@ export const listAllEvents = statement.one({
 });
 
 /**
- * Conversation events in the subtree of a holon. The body is null if the holon does not exist or is invisible. `offset
- * 0` forces a look-up by id, whatever tree size the planner expects.
+ * Returns the conversation events in the subtree of a holon. The body is null if the holon does not exist or is
+ * invisible. `offset 0` forces a look-up by id, whatever tree size the planner expects.
  */
 export const listEventsBelow = statement.one({
   name: 'events.list-below',
@@ -98,7 +98,7 @@ export const listEventsBelow = statement.one({
     from (${eventListSql(sql`tree cross join lateral (select * from directory.holons where id = tree.id offset 0) h`, viewer)}) as events`,
 });
 
-/** List of EventJourney. No row if the event does not exist or is invisible. */
+/** Returns a list of EventJourney. Returns no row if the event does not exist or is invisible. */
 export const listEventJourneys = statement.maybeOne({
   name: 'events.list-journeys',
   params: { slug: t.text, ...viewerParams },

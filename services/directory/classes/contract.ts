@@ -1,4 +1,4 @@
-/** Classes of the open API (rules/journeys#classes). */
+/** Read operations on classes of the open API (rules/journeys#classes). */
 import { byUsers, nullable, rpc, Type } from '#libs/contract';
 import { JourneyListItem } from '../journeys/contract.ts';
 

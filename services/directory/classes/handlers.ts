@@ -1,4 +1,4 @@
-/** Classes of the open API (rules/journeys#classes). */
+/** Returns the classes of the open API (rules/journeys#classes). */
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';

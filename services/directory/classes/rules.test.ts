@@ -31,7 +31,7 @@ const fields = readInfoFields([
 const check = (given: JsonObject) => checkInfoFields(fields, given);
 
 describe('info fields (rules/holons#update-a-holon; D46a)', () => {
-  it('accepts a valid value of every field type', () => {
+  it('accepts a valid value of every info field type', () => {
     const given = {
       title: 't',
       story: 's\ns',
@@ -46,7 +46,7 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
     expect(check(given)).toEqual({ set: given, remove: [] });
   });
 
-  it('sanitises rich text, trims addresses, and keeps every digit of a number', () => {
+  it('sanitises rich text, trims addresses, and preserves every digit of a number', () => {
     const { set } = check(
       parseJson(
         '{"body": "<p onclick=x>a</p><script>b</script>", "site": " https://a.org ", "seats": 12345678901234567890}',
@@ -55,11 +55,11 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
     expect(JSON.stringify(set)).toBe('{"body":"<p>a</p>","site":"https://a.org","seats":12345678901234567890}');
   });
 
-  it('drops unknown options silently and removes duplicates', () => {
+  it('drops unknown and duplicate options silently', () => {
     expect(check({ theme: ['a', 'zzz', 'a'], tags: ['X', 'q'] }).set).toEqual({ theme: ['a'], tags: [] });
   });
 
-  it('removes a value with null', () => {
+  it('removes the value of an info field with null', () => {
     expect(check({ theme: null, seats: null, open: true })).toEqual({
       set: { open: true },
       remove: ['theme', 'seats'],
@@ -90,7 +90,7 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
     ['since', '2023-02-29'],
     ['since', '2024-2-9'],
     ['since', 20240101],
-  ])('rejects %s = %j and names the field', (key, value) => {
+  ])('rejects the info field %s = %j and names the field', (key, value) => {
     const given = Object.fromEntries([
       ['open', true],
       [key, value],
@@ -111,7 +111,7 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
     expect(() => check({ [key]: 'x'.repeat(100_001) })).toThrow('is longer than 100000 characters');
   });
 
-  it('ignores malformed groups of info fields', () => {
+  it('ignores malformed info field groups', () => {
     for (const groups of [
       undefined,
       null,

@@ -12,10 +12,10 @@ export interface InfoField {
   readonly options: ReadonlySet<string>;
 }
 
-/** Keys of `infos` that are separate fields of the update. */
+/** Keys of `infos` that are sent as separate fields of the update, so they cannot be info fields. */
 const ownFields: ReadonlySet<string> = new Set(['locations', 'spheres']);
 
-/** The value to store, or the problem. */
+/** Result of a check: the value to store, or the problem. */
 type Checked = { readonly value: unknown } | { readonly problem: string };
 type Check = (value: unknown, field: InfoField) => Checked;
 
@@ -31,7 +31,7 @@ const needRichText: Check = (value, field) => {
   return 'value' in text ? readRichText(text.value as string) : text;
 };
 
-/** Always a list. Unknown options are dropped, duplicates removed. */
+/** Checks the options of a select and returns a list. Unknown options are dropped and duplicates removed. */
 const needOptions: Check = (value, { options }) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
     ? { value: [...new Set(value.filter((item: string) => options.has(item)))] }
@@ -42,7 +42,7 @@ const needAddress: Check = (value) =>
     ? { value: value.trim() }
     : { problem: 'must be an http or https address' };
 
-/** All field types. */
+/** Checks by field type. */
 const checks: Readonly<Record<string, Check>> = {
   text: needText,
   long_text: needText,
@@ -60,11 +60,14 @@ const checks: Readonly<Record<string, Check>> = {
 /** Change of a holon's infos. */
 export interface InfosChange {
   readonly set: JsonObject;
-  /** Keys to remove: fields sent as null. */
+  /** Keys to remove: the request contains null for these fields. */
   readonly remove: readonly string[];
 }
 
-/** Fields of `info_field_groups`. The first declaration of a key wins; malformed parts are skipped. */
+/**
+ * Reads the fields of `info_field_groups`. The first declaration of a key wins; malformed groups and fields are
+ * skipped.
+ */
 export function readInfoFields(groups: unknown): ReadonlyMap<string, InfoField> {
   const fields = new Map<string, InfoField>();
   for (const group of listObjects(groups)) {
@@ -103,7 +106,7 @@ function invalidField(key: string, problem: string): AppError {
   return new AppError({ code: 'bad_request', message: `info_fields: "${key.slice(0, 100)}" ${problem}.` });
 }
 
-/** Options are strings, or objects with `value` (or `key`) and a label. */
+/** Returns the options of a field. An option is a string, or an object with `value` (or `key`) and a label. */
 function readOptions(options: unknown): ReadonlySet<string> {
   if (!Array.isArray(options)) return new Set();
   const values = options.map((option) => (isJsonObject(option) ? (option['value'] ?? option['key']) : option));

@@ -4,7 +4,7 @@ import { journeyListItemSql } from '../journeys/index.ts';
 import { bodyRow } from '../lists/index.ts';
 
 /**
- * Journeys of the class, then of its ancestors, nearest first, in catalogue order; duplicates count at their first
+ * Journeys of the class, then of its ancestors, nearest first, in catalogue order. A duplicate counts at its first
  * position.
  */
 const catalogueSql = sql`coalesce((
@@ -15,7 +15,7 @@ const catalogueSql = sql`coalesce((
         order by a.journey_id, line.depth) as found
   join directory.journeys j on j.id = found.journey_id), '[]')`;
 
-/** Holon classes always list their info fields. */
+/** The configuration of a holon class always includes its info fields. */
 const configSql = sql`case when c.object_kind <> 'holon' then c.config
   else c.config || jsonb_build_object('info_field_groups', ${infoFieldGroupsSql('c')}) end`;
 
@@ -23,7 +23,7 @@ const classSql = sql`json_build_object('object_kind', c.object_kind, 'slug', c.s
   'description', c.description, 'sort_order', c.sort_order, 'is_system', c.is_system, 'is_active', c.is_active, 'icon_url', c.icon_url,
   'config', ${configSql}, 'journeys', ${catalogueSql})`;
 
-/** Active classes, optionally of one kind. */
+/** Returns active classes, optionally of one kind. */
 export const listClasses = statement.one({
   name: 'v1.classes.list',
   params: { kind: t.text.nullable },
@@ -33,7 +33,7 @@ export const listClasses = statement.one({
     from directory.object_classes c where c.is_active and (${kind} is null or c.object_kind = ${kind})`,
 });
 
-/** The class, if active. */
+/** Returns the class if it is active. */
 export const getClass = statement.maybeOne({
   name: 'v1.classes.get',
   params: { kind: t.text, slug: t.text },
@@ -43,8 +43,8 @@ export const getClass = statement.maybeOne({
 });
 
 /**
- * Effective `info_field_groups` of a class as JSON: its own, then those of its ancestors, nearest first. The first
- * declaration of a field wins.
+ * Returns the SQL of a class's effective `info_field_groups` as JSON: its own groups, then the groups of its ancestors,
+ * nearest first. The first declaration of a field wins.
  * @param objectClass alias of `directory.object_classes`
  */
 export function infoFieldGroupsSql(objectClass: string): Sql {

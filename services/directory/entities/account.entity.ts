@@ -1,4 +1,4 @@
-/** Accounts, their login sessions, the throttle of logins, and authority over holons. */
+/** Tables of accounts, login sessions, the login throttle, and authority over holons. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';
@@ -18,7 +18,7 @@ export const AccountSchema = defineEntity({
     groups: p.array().$type<string[]>().columnType('text[]').default([]),
     createdAt: columns.now(),
     updatedAt: columns.now(),
-    /** Time at which an operator unlinked an identity; null again once one is linked. */
+    /** Time at which an operator unlinked an identity. Null again once an identity is linked. */
     unlinkedAt: p.string().columnType('timestamptz').nullable(),
   },
 });
@@ -38,12 +38,12 @@ export const LoginSessionSchema = defineEntity({
     createdAt: columns.now(),
     expiresAt: p.string().columnType('timestamptz'),
     revokedAt: p.string().columnType('timestamptz').nullable(),
-    /** Accepted only from the console (S3). */
+    /** The session is accepted only from the console (S3). */
     forConsole: p.boolean().default(false),
   },
 });
 
-/** Failed logins and gate key attempts: instants in order, `infinity` for a rejected one. */
+/** Failed logins and gate key attempts. Attempts are instants in order, and `infinity` for a rejected attempt. */
 export const LoginAttemptSchema = defineEntity({
   name: 'LoginAttempt',
   tableName: 'login_attempts',

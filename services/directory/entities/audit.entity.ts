@@ -2,7 +2,7 @@ import { columns, defineEntity, p } from '#libs/orm/entities';
 import { AccountSchema } from './account.entity.ts';
 import { JourneyStepSchema } from './holon.entity.ts';
 
-/** Changes of a step's configuration by dotted path (rules/steps#step-configuration). */
+/** Changes to a step's configuration by dotted path (rules/steps#step-configuration). */
 export const StepConfigAuditSchema = defineEntity({
   name: 'StepConfigAudit',
   tableName: 'step_config_audit',
@@ -17,7 +17,7 @@ export const StepConfigAuditSchema = defineEntity({
   },
 });
 
-/** Erasures: former person id, operator, and removed rows per kind. */
+/** Erasures: id of the erased person, operator, and removed rows per kind. */
 export const ErasureSchema = defineEntity({
   name: 'Erasure',
   tableName: 'erasures',
@@ -31,7 +31,7 @@ export const ErasureSchema = defineEntity({
   },
 });
 
-/** A part of a workspace document that is too large for one message; removed after an hour. */
+/** A chunk of a workspace document that is too large for one message. Removed after an hour. */
 export const WorkspaceUploadSchema = defineEntity({
   name: 'WorkspaceUpload',
   tableName: 'workspace_uploads',

@@ -1,4 +1,4 @@
-/** Classes as a tree with allowed children, spheres, journeys, holons and their attachments. */
+/** Tables of classes with allowed children, spheres, journeys, and holons with their attachments. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const SphereSchema = defineEntity({
@@ -13,7 +13,9 @@ export const SphereSchema = defineEntity({
   },
 });
 
-/** The effective flags and `ancestorIds` (nearest first) are derived from the tree by every write of a class. */
+/**
+ * Tree of classes. Every write of a class derives the effective flags and `ancestorIds` (nearest first) from the tree.
+ */
 export const ObjectClassSchema = defineEntity({
   name: 'ObjectClass',
   tableName: 'object_classes',
@@ -63,7 +65,7 @@ export const JourneySchema = defineEntity({
     id: p.integer().primary().autoincrement(),
     slug: p.text(),
     name: p.text(),
-    searchName: p.text().nullable(), // maintained by a trigger
+    searchName: p.text().nullable(), // A trigger maintains this column.
     description: columns.emptyText(),
     svcApp: columns.emptyText(),
     objectKind: p.text().default('holon'),

@@ -25,8 +25,8 @@ import {
 import { MergedPersonSchema, PersonAliasSchema, PersonSchema } from './person.entity.ts';
 
 /**
- * All tables of the schema `directory` with a key, except those of the job library. Trigger-maintained counts and
- * channel values have no key. Generated search columns are declared in migrations.
+ * All tables of the schema `directory` that have a key, except the tables of the job library. The trigger-maintained
+ * tables of counts and channel values have no key. Generated search columns are declared in migrations.
  */
 export const entities = [
   AccountSchema,

@@ -1,4 +1,4 @@
-/** Memberships and relationships at steps of journeys, and their notes. */
+/** Tables of memberships and relationships at steps of journeys, and their notes. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
 import { JourneySchema, JourneyStepSchema } from './holon.entity.ts';
@@ -21,7 +21,7 @@ export const MembershipSchema = defineEntity({
     ...workflow(),
     person: () => p.manyToOne(PersonSchema).ref(),
     holon: () => p.manyToOne(HolonSchema).ref(),
-    holonClassId: p.integer().nullable(), // maintained by a trigger, as for relationships
+    holonClassId: p.integer().nullable(), // A trigger maintains this column, also in relationships.
   },
 });
 
@@ -54,7 +54,7 @@ export const NoteSchema = defineEntity({
   },
 });
 
-/** Entry of a note in a person's feed; `createdAt` copies the note's, for sorting. */
+/** Entry of a note in a person's feed. `createdAt` is copied from the note, for sorting. */
 export const PersonNoteSchema = defineEntity({
   name: 'PersonNote',
   tableName: 'person_notes',

@@ -19,11 +19,11 @@ export const PersonSchema = defineEntity({
   },
 });
 
-/** A human or other actor. `key` comes from the workspace file, `originKey` identifies an attendee without an email. */
+/** A human or other actor. `key` is from the workspace file; `originKey` identifies an attendee without an email. */
 export class Person extends PersonSchema.class {}
 PersonSchema.setClass(Person);
 
-/** Merged people and the surviving person. */
+/** Merged people, each with its surviving person. */
 export const MergedPersonSchema = defineEntity({
   name: 'MergedPerson',
   tableName: 'merged_people',

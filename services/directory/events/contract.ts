@@ -1,4 +1,4 @@
-/** Events of the directory: of the public feed, and for caches of other services (rules/events; V1, V4, V9, V10). */
+/** Events of the directory: for the public feed, and for caches of other services (rules/events; V1, V4, V9, V10). */
 import { event, feedEvent, noData, nullable, rowId, Type } from '#libs/contract';
 
 const onJourney = {

@@ -5,7 +5,7 @@ import type { Tx } from '#libs/orm';
 import { directoryFeed } from './contract.ts';
 import { listMemberships, listRelationships } from './statements.ts';
 
-/** Kinds of records with feed events. */
+/** Kinds of records whose changes are feed events. */
 export type EventKind = 'person' | 'holon' | 'membership' | 'relationship';
 
 interface OnJourney {
@@ -17,13 +17,10 @@ interface OnJourney {
 const visibleToAll: FeedAccess = { holons: [], people: [] };
 const visibleThrough = (...holons: readonly number[]): FeedAccess => ({ holons, people: [] });
 
-/** Rows read per batch. */
+/** Maximum rows read per batch. */
 const maxRowsPerRead = 5_000;
 
-/**
- * Emits one event per id that was created or changed; skips ids that no longer exist. Pass only ids that really
- * changed.
- */
+/** Emits one event per created or changed id and skips ids that no longer exist. Pass only ids that really changed. */
 export async function emitWritten(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -80,7 +77,7 @@ export function emitRelationship(
   eventOutbox.add(tx, event, { subject: id, data, access: visibleThrough(data.from_holon_id, data.to_holon_id) });
 }
 
-/** Erased people were visible to all readers. */
+/** Emits the event of an erased person. It is visible to all readers, as the person was. */
 export function emitErased(eventOutbox: EventOutbox, tx: Tx, id: number): void {
   emitPerson(eventOutbox, tx, directoryFeed.personErased, id);
 }

@@ -1,9 +1,9 @@
-/** Memberships and relationships as events of the feed describe them (rules/events; V9). */
+/** Reads memberships and relationships in the form in which feed events contain them (rules/events; V9). */
 import { sql, statement, t } from '#libs/sql';
 
 const journeyRow = { journey_id: t.integer.nullable, journey: t.text.nullable };
 
-/** Current values by id; deleted ones are absent. */
+/** Returns the current values of memberships by id. Deleted memberships are absent. */
 export const listMemberships = statement.many({
   name: 'feed.memberships',
   params: { ids: t.integer.array },
@@ -13,7 +13,7 @@ export const listMemberships = statement.many({
     from directory.memberships m left join directory.journeys j on j.id = m.journey_id where m.id = any(${ids}) order by m.id`,
 });
 
-/** Current values of relationships by id. */
+/** Returns the current values of relationships by id. */
 export const listRelationships = statement.many({
   name: 'feed.relationships',
   params: { ids: t.integer.array },

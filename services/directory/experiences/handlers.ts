@@ -27,7 +27,9 @@ import { setLogo } from './workers.ts';
 type ExperienceHandlers = HandlersOf<typeof experienceRpcs>;
 type NewExperience = RequestOf<typeof experienceRpcs.createExperience>;
 
-/** The suffix has six random characters, so a second collision is very unlikely. */
+/**
+ * Maximum attempts to find a free slug. The suffix has six random characters, so a second collision is very unlikely.
+ */
 const maxSlugAttempts = 10;
 
 export function createExperienceHandlers({
@@ -81,7 +83,10 @@ export function createExperienceHandlers({
   };
 }
 
-/** @throws AppError 404, 403 */
+/**
+ * Returns the parent holon of a new experience. @throws AppError 404 if the parent does not exist or is invisible, 403
+ * without the right to edit it
+ */
 async function findEditableParent(
   tx: Tx,
   id: number,
@@ -94,7 +99,7 @@ async function findEditableParent(
   return parent;
 }
 
-/** @throws AppError 400 */
+/** Returns the class of a new experience. @throws AppError 400 */
 function chooseClass(
   allowed: readonly ExperienceClassRow[],
   requested: NewExperience['svc_class'],
@@ -112,7 +117,7 @@ function requireText(field: string, text: string): string {
   return text;
 }
 
-/** Retries with another slug if the slug is taken, also by a concurrent creation. */
+/** Inserts an experience. Retries with another slug if the slug is taken, also by a concurrent creation. */
 async function insertWithFreshSlug(
   tx: Tx,
   experience: Omit<Parameters<typeof insertExperience>[1], 'slug'>,

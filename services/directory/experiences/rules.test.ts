@@ -9,7 +9,7 @@ describe('slugs of new holons', () => {
     ['..', 'holon'],
     ['a'.repeat(200), 'a'.repeat(80)],
     [`${'a'.repeat(79)} b`, 'a'.repeat(79)],
-  ])('converts %j to %j', (name, slug) => {
+  ])('derives from the name %j the slug %j', (name, slug) => {
     expect(slugOf(name)).toBe(slug);
   });
 

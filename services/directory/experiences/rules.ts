@@ -5,7 +5,9 @@ const maxBaseLength = 80;
 const suffixLength = 6;
 const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Slug of a name: `Été à Paris` → `ete-a-paris`. Names without Latin letters and digits become `holon`. */
+/**
+ * Returns the slug of a name: `Été à Paris` → `ete-a-paris`. A name without Latin letters and digits becomes `holon`.
+ */
 export function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -17,7 +19,7 @@ export function slugOf(name: string): string {
   return plain === '' ? 'holon' : plain;
 }
 
-/** Alternative slug with a random suffix. */
+/** Returns an alternative slug with a random suffix. */
 export function slugWithSuffix(base: string): string {
   const suffix = Array.from({ length: suffixLength }, () =>
     suffixAlphabet.charAt(randomInt(suffixAlphabet.length)),

@@ -1,17 +1,17 @@
-/** Creation of experiences, and their logos (rules/holons#experiences; D51, D51a). */
+/** Statements that create experiences and set their logos (rules/holons#experiences; D51, D51a). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../classes/index.ts';
 import { canEditHolonSql, holonPublicSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
 import { experienceClassSlug } from './contract.ts';
 
-/** Whether a class is `experience` or below it. */
+/** Returns SQL that tests whether a class is `experience` or below it. */
 function isExperienceClassSql(alias: string): Sql {
   const [objectClass, slug] = [sql.id(alias), sql.literal(experienceClassSlug)];
   return sql`(${objectClass}.slug = ${slug} or exists (select from directory.object_classes experience_root
      where experience_root.slug = ${slug} and experience_root.id = any(${objectClass}.ancestor_ids)))`;
 }
 
-/** No row if the holon does not exist or is invisible. */
+/** Returns the parent holon. Returns no row if the holon does not exist or is invisible. */
 export const findParent = statement.maybeOne({
   name: 'experiences.find-parent',
   params: { id: t.integer, ...viewerParams },
@@ -25,7 +25,7 @@ export const findParent = statement.maybeOne({
 const experienceClassRow = { id: t.integer, slug: t.text, info_field_groups: t.text };
 export type ExperienceClassRow = RowOf<typeof experienceClassRow>;
 
-/** Active experience classes that a class allows as children, in its order. */
+/** Returns the active experience classes that a class allows as children, in its order. */
 export const listExperienceClasses = statement.many({
   name: 'experiences.list-classes',
   params: { classId: t.integer },
@@ -37,7 +37,7 @@ export const listExperienceClasses = statement.many({
     order by allowed.position, c.id`,
 });
 
-/** No row if the slug is taken. */
+/** Inserts an experience. Returns no row if the slug is taken. */
 export const insertExperience = statement.maybeOne({
   name: 'experiences.insert',
   params: { slug: t.text, name: t.text, description: t.text, classId: t.integer, parentId: t.integer, infos: t.json },
@@ -48,7 +48,7 @@ export const insertExperience = statement.maybeOne({
     on conflict (slug) do nothing returning id`,
 });
 
-/** No row if it does not exist, is invisible or is not an experience. */
+/** Returns an experience. Returns no row if it does not exist, is invisible or is not an experience. */
 export const findExperience = statement.maybeOne({
   name: 'experiences.find',
   params: { id: t.integer, ...viewerParams },
@@ -59,7 +59,7 @@ export const findExperience = statement.maybeOne({
     where h.id = ${id} and ${isExperienceClassSql('c')} and ${holonVisibleSql('h', 'c', viewer)}`,
 });
 
-/** URL of the logo. */
+/** Returns the URL of the logo. */
 export const getLogo = statement.maybeOne({
   name: 'experiences.get-logo',
   params: { id: t.integer },
@@ -67,7 +67,7 @@ export const getLogo = statement.maybeOne({
   sql: ({ id }) => sql`select logo_url from directory.holons where id = ${id}`,
 });
 
-/** No row if the holon does not exist or already has this logo or a newer one. */
+/** Saves a logo. Returns no row if the holon does not exist or already has this logo or a newer one. */
 export const saveLogo = statement.maybeOne({
   name: 'experiences.save-logo',
   params: { id: t.integer, url: t.text, blobId: t.integer },

@@ -9,7 +9,7 @@ import { saveLogo } from './statements.ts';
 
 export type LogoSetting = PayloadOf<typeof experienceJobs.setExperienceLogo>;
 
-/** Does nothing if a newer logo is set. */
+/** Sets the logo, unless a newer logo is set. */
 export async function setLogo(
   { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
   { experience_id: id, logo_url: url, blob_id: blobId }: LogoSetting,
@@ -22,7 +22,7 @@ export async function setLogo(
   });
 }
 
-/** Job `directory.set-logo`: retries the operation when media could not call it. */
+/** Returns the handler of the job `directory.set-logo`, which sets the logo when the call from media failed. */
 export function createSetLogo(deps: Pick<Dependencies, 'jobs' | 'eventOutbox'>): JobHandler<LogoSetting> {
   return ({ payload }) => setLogo(deps, payload);
 }

@@ -1,4 +1,4 @@
-/** Which accounts can read events of the feed: called by the events service (rules/events; V4, D48). */
+/** Operations that the events service calls to find out which accounts can read an event (rules/events; V4, D48). */
 import { nullable, withoutActor, rpc, Type } from '#libs/contract';
 
 const ids = Type.Array(Type.Integer(), { maxItems: 1_000 });

@@ -1,4 +1,4 @@
-/** Which events of the feed an account can read (rules/events#feed; V4, D48). */
+/** Returns which feed events an account can read (rules/events#feed; V4, D48). */
 import { isPossibleId } from '#libs/contract';
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,9 +1,9 @@
-/** Which holons and other subjects of events an account can read (rules/events; V4, D48). */
+/** Returns which holons and other subjects of events an account can read (rules/events; V4, D48). */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../lists/index.ts';
 import { coveredHolonsSql, holonVisibleSql, type ViewerSql, viewerParams } from '../visibility/index.ts';
 
-/** Whether the account sees everything. Looked up, because these calls have no actor. */
+/** Returns a row if the account sees everything. The account is queried because these calls have no actor. */
 export const findSeesAll = statement.maybeOne({
   name: 'feed.sees-all',
   params: { accountId: t.integer },
@@ -12,7 +12,7 @@ export const findSeesAll = statement.maybeOne({
     select id from directory.accounts where id = ${accountId} and is_active and (superuser or global_editor)`,
 });
 
-/** Reply of `feed.hidden-holons`: private holons that the account's authority does not cover. */
+/** Returns the reply of `feed.hidden-holons`: private holons that the account's authority does not cover. */
 export const listHiddenHolons = statement.one({
   name: 'feed.hidden-holons',
   params: viewerParams,
@@ -32,14 +32,14 @@ const subjectIds = {
   notes: t.integer.array,
 };
 
-/** Joins a holon and its class under an alias. */
+/** Returns SQL that joins a holon and its class under an alias. */
 const holonSql = (alias: string, id: string): Sql => sql`
   join directory.holons ${sql.id(alias)} on ${sql.id(`${alias}.id`)} = ${sql.id(id)}
   join directory.object_classes ${sql.id(`${alias}_class`)} on ${sql.id(`${alias}_class.id`)} = ${sql.id(`${alias}.class_id`)}`;
 const seenSql = (alias: string, viewer: ViewerSql): Sql => holonVisibleSql(alias, `${alias}_class`, viewer);
 const idsSql = (rows: Sql): Sql => sql`(select coalesce(json_agg(id), '[]') from (${rows}) as found)`;
 
-/** Reply of `feed.readable`. A note is readable if it is in a feed and all its holons are visible. */
+/** Returns the reply of `feed.readable`. A note is readable if it is in a note feed and all its holons are visible. */
 export const listReadable = statement.one({
   name: 'feed.readable',
   params: { ...subjectIds, ...viewerParams },

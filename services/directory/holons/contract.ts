@@ -1,4 +1,7 @@
-/** Holons: lists, updates and visibility (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
+/**
+ * Operations on holons: lists, updates and visibility (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to
+ * D49).
+ */
 import {
   anyActor,
   byOperators,
@@ -40,7 +43,7 @@ export const holonListQuery = Type.Object({
 });
 export type HolonListQuery = Static<typeof holonListQuery>;
 
-/** Fields of an update; absent fields stay unchanged. */
+/** Fields of an update. Absent fields remain unchanged. */
 export const holonUpdate = Type.Object(
   {
     name: Type.Optional(

@@ -1,6 +1,6 @@
 /**
- * Holons: reads, visibility for other services, and updates (rules/holons#holons, rules/holons#update-a-holon; D46a,
- * D47, D48, D49).
+ * Handlers of holons: reads, visibility for other services, and updates (rules/holons#holons,
+ * rules/holons#update-a-holon; D46a, D47, D48, D49).
  */
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
@@ -148,7 +148,10 @@ function createUpdateHolon({
     });
 }
 
-/** @throws AppError 404 if the holon does not exist or is invisible, 403 without the required rights */
+/**
+ * Locks a holon for an update. @throws AppError 404 if the holon does not exist or is invisible, 403 without the
+ * required rights
+ */
 async function lockForEditing(
   tx: Tx,
   { holon_id: id, journey_ids: journeys }: Request,
@@ -164,7 +167,7 @@ async function lockForEditing(
   return holon;
 }
 
-/** Ids without duplicates, in order. @throws AppError 400 for an unknown id */
+/** Returns the ids without duplicates, in order. @throws AppError 400 for an unknown id */
 async function checkIds(
   tx: Tx,
   find: typeof findActiveSpheres | typeof findJourneyIds,

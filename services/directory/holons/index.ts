@@ -1,2 +1,2 @@
-/** Public parts of `holons`. */
+/** Exports of `holons` for other features. */
 export { type AttachedRow, attach, getHolon, getWrittenHolon } from './statements/holon.ts';

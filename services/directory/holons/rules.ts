@@ -1,5 +1,5 @@
 /** Validates an update of a holon and describes its changes (rules/holons#update-a-holon; D46a). */
-import countries from 'i18n-iso-countries/index.js'; // omits the names in eighty languages
+import countries from 'i18n-iso-countries/index.js'; // This entry point omits the country names in eighty languages.
 import { badRequest } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
@@ -7,7 +7,7 @@ import type { InfosChange } from '../classes/index.ts';
 import { findLinkProblem, requireRichText } from '../texts/index.ts';
 import type { HolonUpdate } from './contract.ts';
 
-/** Values that an update can change. */
+/** Values of a holon that an update can change. */
 export interface HolonState {
   readonly name: string;
   readonly description: string;
@@ -16,7 +16,7 @@ export interface HolonState {
   readonly journey_ids: readonly number[];
 }
 
-/** Fields that are validated without the database; absent fields stay unchanged. */
+/** Fields that are validated without the database. Absent fields remain unchanged. */
 export interface CheckedFields {
   readonly name: string | undefined;
   readonly description: string | undefined;
@@ -24,7 +24,7 @@ export interface CheckedFields {
   readonly locations: readonly string[] | undefined;
 }
 
-/** @throws AppError 400 that names the field */
+/** Validates the fields of an update. @throws AppError 400 that names the field */
 export function checkHolonFields(update: HolonUpdate, nameReadOnly: boolean): CheckedFields {
   return {
     name: update.name === undefined ? undefined : checkName(update.name, nameReadOnly),
@@ -41,7 +41,7 @@ function checkName(given: string, isReadOnly: boolean): string {
   return name;
 }
 
-/** Trimmed, without blank values. */
+/** Returns the links trimmed, without blank values. */
 function checkLinks(given: Readonly<Record<string, string>>): Record<string, string> {
   const links = Object.entries(given).map(([channel, value]): [string, string] => [channel, value.trim()]);
   const filled = links.filter(([, value]) => value !== '');
@@ -85,7 +85,7 @@ export interface FieldChange {
   readonly new: unknown;
 }
 
-/** Changed fields under the request's names. @param infoKeys keys of `info_fields` in the request */
+/** Returns the changed fields under the names of the request. @param infoKeys keys of `info_fields` in the request */
 export function describeChanges(
   before: HolonState,
   after: HolonState,
@@ -112,14 +112,14 @@ function pick(infos: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(infos, key)).map((key) => [key, infos[key]]));
 }
 
-/** Both come from PostgreSQL, which serializes equal documents identically. */
+/** Whether two JSON texts are equal. Both are from PostgreSQL, which serializes equal documents identically. */
 function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
 const codes: ReadonlySet<string> = new Set(Object.keys(countries.getAlpha2Codes()));
 
-/** The upper-case code; undefined if the country does not exist. Three-letter codes are rejected. */
+/** Returns the country code in upper case. Returns undefined for unknown countries and three-letter codes. */
 export function findCountryCode(given: string): string | undefined {
   const code = given.toUpperCase();
   return /^[A-Za-z]{2}$/.test(given) && codes.has(code) ? code : undefined;

@@ -1,4 +1,4 @@
-/** Identities of an identity provider, linked to accounts (rules/access#identity-provider). */
+/** Operations on identities of an identity provider, linked to accounts (rules/access#identity-provider). */
 import { byGateway, byOperators, type ErrorReasons, singleLine, nullable, rpc, Type } from '#libs/contract';
 import { actorFacts, instant, rowId } from '../api-objects/contract.ts';
 
@@ -6,7 +6,7 @@ const issuer = singleLine({ minLength: 1, maxLength: 512, description: 'As in `i
 const subject = singleLine({ minLength: 1, maxLength: 255, description: 'As in `sub` of its tokens.' });
 const email = Type.String({ minLength: 1, maxLength: 320 });
 
-/** Identity as reported by a token. */
+/** An identity as a token reports it. */
 const reportedIdentity = {
   issuer,
   subject,

@@ -1,4 +1,7 @@
-/** Identities: verification for gateways, links managed by operators (rules/access#identity-provider; S2, S5). */
+/**
+ * Handlers of identities: verification for gateways, and links that operators manage (rules/access#identity-provider;
+ * S2, S5).
+ */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { AppError, appError } from '#libs/errors';
 import { type HandlersOf, rawJson } from '#libs/nats';
@@ -35,7 +38,7 @@ export function createIdentityHandlers({
   throttle,
   refused,
 }: Pick<Dependencies, 'config' | 'db' | 'jobs' | 'throttle' | 'refused'>): HandlersOf<typeof identityRpcs> {
-  /** Links the identity to the account of its email, unless a concurrent call did. */
+  /** Links the identity to the account of its email, unless a concurrent call has linked it. */
   const linkFirst = (identity: IdentityRef, email: string, context: AuditContext): Promise<void> =>
     jobs.transaction(async (tx) => {
       const account = await lockAccountOfEmail(tx, { email });
@@ -69,7 +72,8 @@ export function createIdentityHandlers({
       rawJson((await verify(request, { ...context, audit: 'account.link' })).body),
     signInIdentity: async ({ issuer, subject, email, ip }, context) => {
       const from = { ...context, clientIp: ip };
-      // Rate-limited like a password login of the console (D76), since the provider admits all its users.
+      // The provider admits all its users, so logins by identity are rate-limited like password logins of the console
+      // (D76).
       await throttle.admitLogin(`console ${ip}`);
       await verify({ issuer, subject, email }, { ...from, audit: 'account.link' }).catch(async (error: unknown) => {
         if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
@@ -116,7 +120,7 @@ export function createIdentityHandlers({
         const deleted = await deleteIdentity(tx, { ...identity, accountId: account.id });
         if (deleted !== undefined) {
           await markUnlinked(tx, { accountId: account.id, isUnlinked: true });
-          // Ends sessions that this identity opened.
+          // Ends the sessions that this identity opened.
           await changeTokens(tx, jobs, [account.id], 'sign-out');
           record(tx, context, account.id, identity);
         }
@@ -136,7 +140,7 @@ async function requireAccount(tx: Tx, email: string) {
   return account;
 }
 
-/** Omits the subject: entries remain after the person is erased. */
+/** Writes the audit entry without the identity's subject, since entries remain after the person is erased. */
 function record(
   tx: Tx,
   context: AuditContext,

@@ -1,11 +1,11 @@
-/** Identities of accounts. */
+/** Statements on identities of accounts. */
 import { sql, statement, t } from '#libs/sql';
 import { actorFieldsSql } from '../api-objects/index.ts';
 import { bodyRow } from '../lists/index.ts';
 
 const identityParams = { issuer: t.text, subject: t.text };
 
-/** Reply of `identities.verify`. No row unless the identity is linked to an active account. */
+/** Returns the reply of `identities.verify`. Returns no row unless the identity is linked to an active account. */
 export const verifyIdentity = statement.maybeOne({
   name: 'identities.verify',
   params: identityParams,
@@ -17,7 +17,8 @@ export const verifyIdentity = statement.maybeOne({
 });
 
 /**
- * Creates a console session for the identity's account. No row if the link was removed or the account has no person.
+ * Creates a console session for the identity's account. Returns no row if the link was removed or the account has no
+ * person.
  */
 export const createIdentitySession = statement.maybeOne({
   name: 'identities.create-session',
@@ -31,7 +32,7 @@ export const createIdentitySession = statement.maybeOne({
     returning account_id`,
 });
 
-/** Locks the account of an email, and with it changes of its identities. */
+/** Locks the account of an email, so that its identities do not change. */
 export const lockAccountOfEmail = statement.maybeOne({
   name: 'identities.lock-account',
   params: { email: t.text },
@@ -40,7 +41,7 @@ export const lockAccountOfEmail = statement.maybeOne({
     select id, email, is_active from directory.accounts where lower(email) = lower(btrim(${email})) for no key update`,
 });
 
-/** No row if the identity is already linked. */
+/** Links an identity. Returns no row if the identity is already linked. */
 export const insertIdentity = statement.maybeOne({
   name: 'identities.insert',
   params: { ...identityParams, accountId: t.integer, linkedBy: t.text },
@@ -51,8 +52,8 @@ export const insertIdentity = statement.maybeOne({
 });
 
 /**
- * Links the first identity of an account. Not if another identity is linked (a later owner of the email must not take
- * over the account, S5), or if an operator has unlinked one.
+ * Links the first identity of an account. Links nothing if another identity is linked (a later owner of the email must
+ * not take over the account, S5) or an operator has unlinked one.
  */
 export const insertFirstIdentity = statement.maybeOne({
   name: 'identities.insert-first',
@@ -92,7 +93,7 @@ export const markUnlinked = statement.none({
     where id = ${accountId} and (${isUnlinked} or unlinked_at is not null)`,
 });
 
-/** Reply of `identities.list`. */
+/** Returns the reply of `identities.list`. */
 export const listIdentities = statement.one({
   name: 'identities.list',
   params: { accountId: t.integer },

@@ -1,4 +1,4 @@
-/** Journeys and their steps (rules/journeys#journeys, rules/steps#step-configuration). */
+/** Operations on journeys and their steps (rules/journeys#journeys, rules/steps#step-configuration). */
 import {
   byOperators,
   byUsers,

@@ -1,6 +1,6 @@
 /**
- * Journeys, their steps and the configuration of steps (rules/journeys#journeys, rules/steps#step-configuration; D16b,
- * D47).
+ * Handlers of journeys, their steps and the configuration of steps (rules/journeys#journeys,
+ * rules/steps#step-configuration; D16b, D47).
  */
 import { listSome, recordAudit } from '#libs/audit';
 import type { Actor } from '#libs/contract';
@@ -64,7 +64,8 @@ export function createStepHandlers({
       const config = readStored(row);
       const job = jobOf(row);
       if (job === undefined) return { pipeline_job: row.pipeline_job, config };
-      // Keys that the model no longer declares do not stop the job; PATCH reports them (D16b).
+      // Keys that the job's schema no longer declares are dropped, so that they do not stop the job; PATCH reports them
+      // (D16b).
       const result = validateStepConfig(job, dropUndeclared(job.config, config));
       if (Object.keys(result.problems).length > 0) {
         throw appError(

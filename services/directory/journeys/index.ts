@@ -1,2 +1,2 @@
-/** Public parts of `journeys`. */
+/** Exports of `journeys` for other features. */
 export { addConfigAudit, journeyListItemSql, lockSteps } from './statements.ts';

@@ -21,7 +21,7 @@ describe('mergePatch (RFC 7396; D16b)', () => {
     ['{"a":[1,2]}', '{"a":{"b":"c","d":null}}', '{"a":{"b":"c"}}'],
     ['{"n":1}', '{"n":12345678901234567890}', '{"n":12345678901234567890}'],
     ['{"a":{"n":12345678901234567890}}', '{"a":{"m":1.10}}', '{"a":{"n":12345678901234567890,"m":1.10}}'],
-  ])('%s with %s becomes %s', (target, patch, expected) => {
+  ])('patches %s with %s to %s', (target, patch, expected) => {
     expect(JSON.stringify(mergePatch(json(target), json(patch)))).toBe(expected);
   });
 
@@ -32,7 +32,7 @@ describe('mergePatch (RFC 7396; D16b)', () => {
   });
 
   const document = fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 3 });
-  it('is idempotent and does not modify its arguments', () => {
+  it('returns the same result when a patch is applied twice, and does not modify its arguments', () => {
     fc.assert(
       fc.property(document, document, (target, patch) => {
         const before = JSON.stringify([target, patch]);
@@ -43,7 +43,7 @@ describe('mergePatch (RFC 7396; D16b)', () => {
     );
   });
 
-  it('keeps keys that are absent from the patch', () => {
+  it('preserves keys that are absent from the patch', () => {
     fc.assert(
       fc.property(document, document, (target, patch) => {
         const merged = mergePatch(target, patch) as JsonObject;
@@ -65,20 +65,20 @@ describe('listTouchedPaths', () => {
 describe('checkFreshness (D9a, D16b)', () => {
   const stored = '2026-05-01T10:00:00.000001Z';
   it.each([[undefined], [null], [stored], ['2026-05-01T12:00:00.000001+02:00'], ['2026-05-01T10:00:00.0000010Z']])(
-    'accepts the value %s',
+    'accepts the expected `updated_at` %s',
     (expected) => {
       expect(() => checkFreshness(stored, expected)).not.toThrow();
     },
   );
   it.each([['2026-05-01T10:00:00Z'], ['2026-05-01T10:00:00.000002Z'], ['2026-05-01T10:00:00.000001+02:00']])(
-    'rejects %s',
+    'rejects the expected `updated_at` %s',
     (expected) => {
       expect(() => checkFreshness(stored, expected)).toThrow(
         expect.objectContaining({ reason: 'stale_config', details: { updated_at: stored } }),
       );
     },
   );
-  it('accepts whole seconds with or without fraction', () => {
+  it('treats whole seconds with and without a fraction as equal', () => {
     expect(() => checkFreshness('2026-05-01T10:00:00Z', '2026-05-01T10:00:00.000000Z')).not.toThrow();
   });
 });

@@ -11,7 +11,7 @@ import {
 } from '#libs/pipeline';
 import { formatInstant, parseInstant } from '#libs/time';
 
-/** RFC 7396 merge patch. Keys such as `__proto__` are treated as data. */
+/** Applies an RFC 7396 merge patch. Keys such as `__proto__` are treated as data. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);
@@ -22,7 +22,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** Dotted paths of a patch: its leaves; a list counts as a whole. */
+/** Returns the dotted paths of the leaves of a patch. A list counts as one leaf. */
 export function listTouchedPaths(patch: JsonObject, path: readonly string[] = []): string[] {
   return Object.entries(patch).flatMap(([key, value]) => {
     const below = [...path, key];
@@ -30,12 +30,15 @@ export function listTouchedPaths(patch: JsonObject, path: readonly string[] = []
   });
 }
 
-/** The configuration as callers see it, including defaults. */
+/** Returns the configuration as callers see it, including defaults. */
 export function presentConfig(job: PipelineJob | undefined, stored: JsonObject): JsonObject {
   return showStepConfig(job, job === undefined ? stored : fillDefaults(job.config, stored));
 }
 
-/** @throws AppError `stale_config` if the configuration has changed since; compares microseconds */
+/**
+ * Compares the time of the last change, to the microsecond. @throws AppError `stale_config` if the configuration has
+ * changed since `expected`
+ */
 export function checkFreshness(updatedAt: string, expected: string | null | undefined): void {
   if (expected === null || expected === undefined) return;
   const parsed = parseInstant(expected);

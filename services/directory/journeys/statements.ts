@@ -1,15 +1,15 @@
 /**
- * Journeys with usage counts, steps and their configuration (rules/journeys#journeys, rules/steps#step-configuration;
- * D16b).
+ * Statements on journeys with usage counts, on steps and on their configuration (rules/journeys#journeys,
+ * rules/steps#step-configuration; D16b).
  */
 import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, containsSql, journeyGramsOf, listSql, pageParams } from '../lists/index.ts';
 
-/** A flag counts as set if it differs from the default. */
+/** Returns the SQL of one configuration flag. A flag counts as set if it differs from the default. */
 const flagSql = (key: string, value: Sql, isSet: Sql): Sql =>
   sql`json_build_object('key', ${sql.literal(key)}, 'value', ${value}, 'is_set', ${isSet})`;
 
-/** JSON fields, each with the name of its count. */
+/** Returns the SQL of JSON fields, one per usage count. */
 function usageSql(counts: Readonly<Record<string, string>>, id: Sql): Sql {
   const fields = Object.entries(counts).map(
     ([field, what]) => sql`${sql.literal(field)}, directory.usage_count(${sql.literal(what)}, ${id})`,
@@ -17,7 +17,7 @@ function usageSql(counts: Readonly<Record<string, string>>, id: Sql): Sql {
   return sql`json_build_object(${sql.join(fields, sql`, `)})`;
 }
 
-/** Fields of JourneyListItem. Usage counts include holons that the caller cannot see (D48). */
+/** Returns the SQL of the JourneyListItem fields. Usage counts include holons that the caller cannot see (D48). */
 function journeyFieldsSql(alias: string): Sql {
   const row = sql.id(alias);
   return sql`'slug', ${row}.slug, 'name', ${row}.name, 'description', ${row}.description, 'svc_app_slug', ${row}.svc_app,
@@ -36,12 +36,12 @@ function journeyFieldsSql(alias: string): Sql {
   )}`;
 }
 
-/** JourneyListItem of a row of `journeys`. */
+/** Returns the SQL of JourneyListItem for a row of `journeys`. */
 export function journeyListItemSql(alias: string): Sql {
   return sql`json_build_object(${journeyFieldsSql(alias)})`;
 }
 
-/** Reply of `journeys.get-many`. */
+/** Returns the reply of `journeys.get-many`. */
 export const getJourneys = statement.one({
   name: 'journeys.get-many',
   params: { ids: t.integer.array, slugs: t.text.array },
@@ -68,7 +68,7 @@ export const getJourneys = statement.one({
     join directory.journeys j on j.id = wanted.id`,
 });
 
-/** A journey with its steps. */
+/** Returns a journey with its steps. */
 export const getJourney = statement.maybeOne({
   name: 'v1.journeys.get',
   params: { slug: t.text },
@@ -82,7 +82,7 @@ export const getJourney = statement.maybeOne({
    from directory.journeys j where j.slug = ${slug}`,
 });
 
-/** Optional filters; parameters have the names of the query. */
+/** Lists journeys. All filters are optional, and the parameters have the names of the query. */
 export const listJourneys = statement.one({
   name: 'v1.journeys.list',
   planned: 'each-call',
@@ -120,8 +120,8 @@ export const listJourneys = statement.one({
 });
 
 /**
- * Sums the rows of each usage count into one row. Deletes and inserts in one statement, so readers always see the full
- * count; concurrent runs take different rows.
+ * Sums the rows of each usage count into one row. It deletes and inserts in one statement, so readers always see the
+ * full count; concurrent runs process different rows.
  */
 export const foldUsageCounts = statement.none({
   name: 'v1.usage.join-counts',
@@ -131,7 +131,7 @@ export const foldUsageCounts = statement.none({
     select what, id, sum(amount) from taken group by what, id having sum(amount) <> 0`,
 });
 
-/** Records changed dotted paths, through `api` or `workspace`. */
+/** Records the changed dotted paths of a configuration and whether the change was made through `api` or `workspace`. */
 export const addConfigAudit = statement.none({
   name: 'steps.add-config-audit',
   params: { stepId: t.integer, accountId: t.integer.nullable, source: t.text, paths: t.text.array },
@@ -139,7 +139,7 @@ export const addConfigAudit = statement.none({
     sql`insert into directory.step_config_audit (step_id, account_id, source, paths) values (${stepId}, ${accountId}, ${source}, ${paths})`,
 });
 
-/** Job name and stored configuration (JSON). */
+/** Returns the job name and the stored configuration (JSON) of a step. */
 export const findStepConfig = statement.maybeOne({
   name: 'steps.find-config',
   params: { stepId: t.integer },
@@ -148,7 +148,7 @@ export const findStepConfig = statement.maybeOne({
     sql`select pipeline_job, config::text as config from directory.journey_steps where id = ${stepId}`,
 });
 
-/** Reply of `steps.find`. */
+/** Returns the reply of `steps.find`. */
 export const findSteps = statement.one({
   name: 'steps.find',
   params: { slug: t.text },
@@ -157,7 +157,7 @@ export const findSteps = statement.one({
     select json_build_object('ids', coalesce(json_agg(id order by id), '[]'))::text as body from directory.journey_steps where slug = ${slug}`,
 });
 
-/** List of StepItem. No row if the journey does not exist. */
+/** Returns a list of StepItem. Returns no row if the journey does not exist. */
 export const listSteps = statement.maybeOne({
   name: 'steps.list',
   params: { journey: t.text },
@@ -180,11 +180,11 @@ export const lockSteps = statement.none({
 
 const stepConfigRow = {
   id: t.integer,
-  /** Job name, registered or not. */
+  /** Name of the job, whether or not a job of that name is registered. */
   pipeline_job: t.text.nullable,
   /** Stored configuration as JSON. */
   config: t.text,
-  /** As shown to clients (rules/http#datetimes-out). */
+  /** Time of the last change in the format of the API (rules/http#datetimes-out). */
   updated_at: t.text,
 };
 export type StepConfigRow = RowOf<typeof stepConfigRow>;
@@ -204,7 +204,7 @@ export const findStepBySlugs = statement.maybeOne({
   sql: stepBySlugsSql,
 });
 
-/** Like `findStepBySlugs`, and locks the row against other writers. */
+/** Returns a step like `findStepBySlugs` and locks the row against other writers. */
 export const lockStepBySlugs = statement.maybeOne({
   name: 'steps.lock-by-place',
   params: stepRef,
@@ -212,7 +212,7 @@ export const lockStepBySlugs = statement.maybeOne({
   sql: (slugs) => sql`${stepBySlugsSql(slugs)} for no key update of s`,
 });
 
-/** The stored row. `updated_at` changes only if the configuration changed. */
+/** Saves the configuration and returns the stored row. `updated_at` changes only if the configuration changed. */
 export const saveStepConfig = statement.one({
   name: 'steps.save-config',
   params: { id: t.integer, config: t.json },
@@ -224,7 +224,7 @@ export const saveStepConfig = statement.one({
     returning id, pipeline_job, config::text as config, directory.iso_utc(updated_at) as updated_at`,
 });
 
-/** Audit entries, newest first. No row if the step does not exist. */
+/** Returns the audit entries of a step, newest first. Returns no row if the step does not exist. */
 export const listConfigAudit = statement.maybeOne({
   name: 'steps.list-config-audit',
   params: { journey: t.text, step: t.text, limit: t.integer },

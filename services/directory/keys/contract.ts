@@ -22,11 +22,11 @@ import {
   v1Errors,
 } from '../api-objects/contract.ts';
 
-/** Maximum unrevoked keys of an account. */
+/** Maximum unrevoked keys per account. */
 export const maxKeys = 100;
-/** Maximum rotation overlap: a week. */
+/** Maximum rotation overlap in seconds: a week. */
 export const maxOverlapSeconds = 604_800;
-/** Default rotation overlap: a day. */
+/** Default rotation overlap in seconds: a day. */
 export const defaultOverlapSeconds = 86_400;
 
 export const ServiceKey = Type.Object(
@@ -56,7 +56,7 @@ export const issuedKey = Type.Object({
   token: Type.String({ description: '`svc_key_<id>_<secret>`. Returned only once. Store it.' }),
 });
 const oneKey = Type.Object({ key: ServiceKey });
-/** Webhook endpoint in the reply to a key's revocation. */
+/** A webhook endpoint that the revoked key created, as the reply to the revocation lists it. */
 export const createdEndpoint = Type.Object(
   {
     id: Type.Integer({ description: 'Id of the endpoint.' }),
@@ -122,7 +122,7 @@ export const rotation = Type.Object({
   ),
 });
 
-/** The length limit of URLs; longer ids return 404. */
+/** The maximum is the length limit of URLs; a longer id returns 404. */
 const keyId = Type.String({ maxLength: 16_384, description: 'Id of the key.' });
 const notFound = v1Errors.notFound('The key does not exist, or the caller cannot see it.');
 const creation = {
@@ -135,7 +135,7 @@ const rotating = {
   key_ended: { code: 'conflict', when: 'The key is revoked or expired.' },
 } as const satisfies ErrorReasons;
 
-/** Selects an account, for the admin CLI. */
+/** Fields that select an account, for the admin CLI. */
 const ownerFields = {
   email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
   account_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Instead of an email.' })),

@@ -1,5 +1,5 @@
 /**
- * Service keys: operations of the open API, their verification for gateways, and the admin CLI
+ * Handlers of service keys: operations of the open API, verification for gateways, and the admin CLI
  * (rules/access#service-keys, rules/cli#admin-cli; K9).
  */
 import { type Actor, isPossibleId } from '#libs/contract';
@@ -66,15 +66,17 @@ function requireUser(actor: Actor | undefined): UserActor {
   return actor;
 }
 
-/** Superusers see the keys of every account. */
+/**
+ * Returns the account whose keys the caller can see, or null for superusers, since they see the keys of every account.
+ */
 function ownerOf(actor: Actor | undefined): OwnerId {
   const user = requireUser(actor);
   return user.superuser ? null : user.accountId;
 }
 
 /**
- * Account of a new key. @throws AppError 403 for another's account, whether or not it exists (K10); 400 for an
- * impossible id
+ * Returns the account of a new key. @throws AppError 403 for another person's account, whether or not it exists (K10);
+ * 400 for an impossible id
  */
 function findOwner(user: UserActor, accountId: number): number {
   if (!user.superuser && accountId !== user.accountId) {
@@ -84,7 +86,7 @@ function findOwner(user: UserActor, accountId: number): number {
   return accountId;
 }
 
-/** Superusers get a specific error for an unknown account. */
+/** Translates the error for an unknown account. Only superusers can receive this specific error. */
 function translateUnknownAccount(error: unknown): never {
   throw error instanceof AppError && error.code === 'not_found' ? unknownAccount() : error;
 }

@@ -1,4 +1,4 @@
-/** Public parts of `keys`: revocation with an account, and random secrets for tokens. */
+/** Exports of `keys` for other features: revocation of an account's keys, and random secrets for tokens. */
 export { createSecret, randomId, sha256 } from './rules.ts';
 export { findAccountKeys, revokeAccountKeys } from './statements.ts';
 export type { Keys } from './issue.ts';

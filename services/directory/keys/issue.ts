@@ -1,4 +1,4 @@
-/** Changes of keys by clients and operators. Each is one transaction, which also notifies the gateways (K5). */
+/** Changes of keys by clients and operators. Each change is one transaction, which also notifies the gateways (K5). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { ReplyOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -25,9 +25,9 @@ interface KeyRequest {
 }
 
 export interface Keys {
-  /** @throws AppError 404 if the account does not exist, 409 `account_inactive`, `too_many_keys` */
+  /** Creates a key. @throws AppError 404 if the account does not exist, 409 `account_inactive`, `too_many_keys` */
   issue(keyRequest: KeyRequest, context: AuditContext): Promise<RawJson>;
-  /** @param check validates the scopes. @throws AppError 404, 409 `key_ended` */
+  /** Replaces the secret of a key. @param check validates the scopes. @throws AppError 404, 409 `key_ended` */
   rotate(
     id: string,
     ownerId: OwnerId,
@@ -35,7 +35,7 @@ export interface Keys {
     check: (scopes: readonly string[]) => void,
     context: AuditContext,
   ): Promise<RawJson>;
-  /** @throws AppError 404 */
+  /** Revokes a key. @throws AppError 404 */
   revoke(id: string, ownerId: OwnerId, context: RequestContext): Promise<RawJson | TaggedReply<RawJson>>;
 }
 
@@ -84,7 +84,10 @@ export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency
   };
 }
 
-/** Adds the webhook endpoints that the revoked key created; null if the events service does not reply. */
+/**
+ * Adds the webhook endpoints that the revoked key created to the reply. The field is null if the events service does
+ * not reply.
+ */
 async function withEndpoints(
   bus: Bus,
   revoked: RawJson | TaggedReply<RawJson>,

@@ -5,19 +5,19 @@ import { parseInstant } from '#libs/time';
 import { createKeyToken, parseKeyToken, readExpiry, readName, readScopes, checkKeyScopes } from './rules.ts';
 
 describe('tokens of service keys (rules/access#service-keys; K1)', () => {
-  it('have the format svc_key_<20 letters and digits>_<43 base64url> and are unique', () => {
+  it('creates unique tokens in the format svc_key_<20 letters and digits>_<43 base64url>', () => {
     const tokens = Array.from({ length: 200 }, () => createKeyToken().token);
     for (const token of tokens) expect(token).toMatch(/^svc_key_[0-9A-Za-z]{20}_[A-Za-z0-9_-]{43}$/);
     expect(new Set(tokens).size).toBe(200);
   });
 
-  it('are stored as id and SHA-256 of the secret', () => {
+  it('stores only the id and the SHA-256 of the secret', () => {
     const { id, token, secretSha256 } = createKeyToken();
     expect(parseKeyToken(token)).toEqual({ id, secretSha256 });
     expect(secretSha256).toEqual(createHash('sha256').update(token.slice(-43)).digest());
   });
 
-  it('keep their id when they are rotated', () => {
+  it('preserves the id of a rotated token', () => {
     expect(createKeyToken('abcdefghijkl').token).toMatch(/^svc_key_abcdefghijkl_/);
   });
 
@@ -28,19 +28,19 @@ describe('tokens of service keys (rules/access#service-keys; K1)', () => {
     `svc_key_${'x'.repeat(25)}_${secret}`,
     `svc_key_${'x'.repeat(20)}_short`,
     `svc_key_${'-'.repeat(20)}_${secret}`,
-  ])('are not %j', (text) => {
+  ])('does not parse %j as a service key', (text) => {
     expect(parseKeyToken(text)).toBeUndefined();
   });
 });
 
 describe('fields of a new service key (K5, K10)', () => {
-  it('returns each known scope once, in the given order', () => {
+  it('returns each known scope once, in the requested order', () => {
     expect(readScopes(['media:read', 'agents:read', 'media:read'])).toEqual(['media:read', 'agents:read']);
     expect(readScopes(['*'])).toEqual(['*']);
     expect(() => readScopes(['media:read', 'media:delete'])).toThrow('The scope "media:delete" does not exist');
   });
 
-  it('requires a non-blank name and a future expiry', () => {
+  it('requires a non-blank name, and an expiry in the future', () => {
     const parsed = parseInstant('2026-05-01T10:00:00Z');
     const now = parsed.kind === 'instant' ? parsed.instant : 0n;
     expect(readName(' Archive ')).toBe('Archive');
@@ -51,7 +51,7 @@ describe('fields of a new service key (K5, K10)', () => {
       expect(() => readExpiry(past, now)).toThrow('future');
   });
 
-  it("cannot have more scopes than the caller's key; only `*` includes `*`", () => {
+  it("rejects scopes that the caller's key does not have; only `*` includes `*`", () => {
     const user = {
       kind: 'user',
       accountId: 1,

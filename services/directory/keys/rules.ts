@@ -9,25 +9,25 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const idLength = 20;
 const shape = /^svc_key_([0-9A-Za-z]{12,24})_([A-Za-z0-9_-]{43})$/;
 
-/** Parts of a token as stored (K1). */
+/** Components of a token as they are stored (K1). */
 interface KeyParts {
   readonly id: string;
   readonly secretSha256: Buffer;
 }
 
-/** Creates the token of a new key, or of an existing key with a new secret. Only the reply contains it. */
+/** Creates the token of a new key, or a token with a new secret for an existing key. Only the reply contains it. */
 export function createKeyToken(id: string = randomId(idLength, alphabet)): KeyParts & { readonly token: string } {
   const secret = createSecret();
   return { id, token: `svc_key_${id}_${secret}`, secretSha256: sha256(secret) };
 }
 
-/** Parses a token; undefined for other formats. */
+/** Parses a token. Returns undefined for other formats. */
 export function parseKeyToken(token: string): KeyParts | undefined {
   const [, id, secret] = shape.exec(token) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secretSha256: sha256(secret) };
 }
 
-/** Scopes without duplicates. @throws AppError 400 for an unknown scope */
+/** Returns the scopes without duplicates. @throws AppError 400 for an unknown scope */
 export function readScopes(given: readonly string[]): string[] {
   const known: readonly string[] = [...scopes, allScopes];
   const unknown = given.find((scope) => !known.includes(scope));
@@ -35,14 +35,14 @@ export function readScopes(given: readonly string[]): string[] {
   return [...new Set(given)];
 }
 
-/** @throws AppError 400 when it is blank */
+/** Returns the trimmed name. @throws AppError 400 when it is blank */
 export function readName(given: string): string {
   const name = given.trim();
   if (isBlank(name)) throw badRequest('name must not be blank.');
   return name;
 }
 
-/** The expiry instant, or null. @throws AppError 400 when it is in the past */
+/** Returns the expiry instant, or null for a key that does not expire. @throws AppError 400 when it is in the past */
 export function readExpiry(given: string | null | undefined, now: Instant): string | null {
   if (given === null || given === undefined) return null;
   const parsed = parseInstant(given);
@@ -50,7 +50,10 @@ export function readExpiry(given: string | null | undefined, now: Instant): stri
   return formatInstant(parsed.instant);
 }
 
-/** A key cannot grant scopes that it lacks (K5, K10). @throws AppError 403 */
+/**
+ * Checks the scopes of a new key: a caller that uses a key can grant only scopes of that key (K5, K10). @throws
+ * AppError 403
+ */
 export function checkKeyScopes(actor: Actor | undefined, given: readonly string[]): void {
   const key = actor?.kind === 'user' ? actor.key : undefined;
   const lacking = key === undefined ? [] : given.filter((scope) => !hasScope(key.scopes, scope));
@@ -58,7 +61,10 @@ export function checkKeyScopes(actor: Actor | undefined, given: readonly string[
   throw new AppError({ code: 'permission_denied', message: `Your key lacks the scope ${lacking.join(', ')}.` });
 }
 
-/** Random text with a uniform distribution: bytes beyond the last multiple of the alphabet's size are discarded. */
+/**
+ * Returns a random text with a uniform distribution. Bytes beyond the last multiple of the alphabet's size are
+ * discarded.
+ */
 export function randomId(length: number, alphabet: string): string {
   const limit = 256 - (256 % alphabet.length);
   let id = '';
@@ -70,12 +76,12 @@ export function randomId(length: number, alphabet: string): string {
   return id;
 }
 
-/** 32 random bytes as 43 characters of base64url. */
+/** Returns a secret: 32 random bytes as 43 characters of base64url. */
 export function createSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** SHA-256 of a secret, which itself is not stored. */
+/** Returns the SHA-256 of a secret. The secret is not stored. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

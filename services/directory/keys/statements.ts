@@ -1,9 +1,11 @@
-/** Service keys. A key has one secret, and up to two earlier ones during rotation overlaps (K5, K10). */
+/**
+ * Statements on service keys. A key has one secret, and up to two earlier secrets during rotation overlaps (K5, K10).
+ */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { actorFieldsSql } from '../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 
-/** ServiceKey of the rows `k` of the keys and `a` of their accounts. */
+/** Builds the JSON of ServiceKey from a key row `k` and an account row `a`. */
 const keySql = sql`json_build_object('id', k.id, 'name', k.name, 'account', json_build_object('id', a.id, 'email', a.email),
   'person_id', a.person_id, 'scopes', k.scopes, 'created_at', directory.iso_utc(k.created_at),
   'created_by', json_build_object('account_id', k.created_by_account_id, 'key_id', k.created_by_key_id),
@@ -13,10 +15,10 @@ const keySql = sql`json_build_object('id', k.id, 'name', k.name, 'account', json
 const keysSql = sql`directory.service_keys k join directory.accounts a on a.id = k.account_id`;
 const isAliveSql = sql`k.revoked_at is null and (k.expires_at is null or k.expires_at > statement_timestamp())`;
 
-/** Null = keys of every account, else of this account. */
+/** Null = keys of every account; otherwise keys of this account. */
 const ownerParams = { ownerId: t.integer.nullable };
 
-/** Reply of `keys.verify`. No row unless the token is valid. */
+/** Returns the reply of `keys.verify`. Returns no row unless the token is valid. */
 export const verifyKey = statement.maybeOne({
   name: 'keys.verify',
   params: { id: t.text, secretSha256: t.bytes },
@@ -49,7 +51,7 @@ export const listKeys = statement.one({
     }),
 });
 
-/** One key as `{key}`. */
+/** Returns one key as `{key}`. */
 export const getKey = statement.maybeOne({
   name: 'keys.get',
   params: { id: t.text, ...ownerParams },
@@ -108,7 +110,10 @@ export const insertKey = statement.none({
     values (${id}, ${secretSha256}, ${name}, ${accountId}, ${scopes}, ${expiresAt}, ${createdByAccountId}, ${createdByKeyId})`,
 });
 
-/** Older secrets do not outlive newer ones, so an overlap of 0 ends all of them (K10). */
+/**
+ * Rotates the secret of a key. An older secret never outlives a newer one, so an overlap of 0 ends all older secrets
+ * (K10).
+ */
 export const rotateKey = statement.none({
   name: 'keys.rotate',
   params: { id: t.text, secretSha256: t.bytes, overlapSeconds: t.integer },
@@ -138,7 +143,7 @@ export const revokeAccountKeys = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null returning id`,
 });
 
-/** Active keys, whose actor may have changed. */
+/** Returns the active keys of accounts whose actor may have changed. */
 export const findAccountKeys = statement.many({
   name: 'keys.find-of-accounts',
   params: { accountIds: t.integer.array },
@@ -147,7 +152,7 @@ export const findAccountKeys = statement.many({
     sql`select k.id from directory.service_keys k where k.account_id = any(${accountIds}) and ${isAliveSql}`,
 });
 
-/** Active keys that expire within `days` days. */
+/** Counts the active keys that expire within `days` days. */
 export const countExpiringKeys = statement.one({
   name: 'keys.count-expiring',
   params: { days: t.integer },
@@ -157,7 +162,10 @@ export const countExpiringKeys = statement.one({
     where revoked_at is null and expires_at > statement_timestamp() and expires_at <= statement_timestamp() + make_interval(days => ${days})`,
 });
 
-/** Stores last-used times that are at least `stepSeconds` newer than the stored ones, in order of the ids. */
+/**
+ * Stores last-used times that are at least `stepSeconds` newer than the stored times. Rows are updated in the order of
+ * their ids.
+ */
 export const writeUses = statement.none({
   name: 'keys.write-uses',
   params: { ids: t.text.array, usedAt: t.instant.array, stepSeconds: t.integer },

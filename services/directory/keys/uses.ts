@@ -1,20 +1,23 @@
-/** Last-used times of keys, buffered so that a request does not cost a write (K7), and the metric of expiring keys. */
+/**
+ * Buffers the last-used times of keys, so that a request does not cost a write (K7), and provides the metric of
+ * expiring keys.
+ */
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import { countExpiringKeys, writeUses } from './statements.ts';
 
 export interface KeyUses {
   note(id: string): void;
-  /** Stores the buffered uses. On failure they stay buffered. */
+  /** Stores the buffered uses. If storing fails, they remain buffered. */
   write(): Promise<void>;
 }
 
-/** Interval of storing uses; together with `stepSeconds`, `last_used_at` is at most a minute behind. */
+/** Interval at which uses are stored. With `stepSeconds`, `last_used_at` is at most a minute late. */
 export const writeUsesIntervalMs = 10_000;
 /** Minimum difference between stored uses of a key. */
 const stepSeconds = 50;
 
-/** @param now epoch milliseconds */
+/** Creates the buffer of key uses. @param now epoch milliseconds */
 export function createKeyUses(db: Database, now: () => number = () => Date.now()): KeyUses {
   let uses = new Map<string, string>();
   return {
@@ -33,7 +36,7 @@ export function createKeyUses(db: Database, now: () => number = () => Date.now()
   };
 }
 
-/** Days before expiry that the metric counts; its alert and runbook name the same number. */
+/** The metric counts keys that expire within this number of days. Its alert and runbook use the same number. */
 const noticeDays = 7;
 
 export function measureKeys(metrics: Metrics, db: Database): void {

@@ -1,5 +1,6 @@
 /**
- * Reply bodies that PostgreSQL builds: their bytes are passed on, and compared with `If-Match` (rules/http#etag; I2).
+ * Reply bodies that PostgreSQL builds. Their bytes are returned unchanged and compared with `If-Match`
+ * (rules/http#etag; I2).
  */
 import { AppError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
@@ -9,13 +10,16 @@ import { t } from '#libs/sql';
 /** Row of a statement that builds the reply body. */
 export const bodyRow = { body: t.text };
 
-/** Passes the body on. @throws AppError not_found when there is no row or the body is null */
+/** Returns the body unchanged. @throws AppError not_found when there is no row or the body is null */
 export function bodyOf(row: { readonly body: string | null } | undefined): RawJson {
   if (typeof row?.body !== 'string') throw notFound();
   return rawJson(row.body);
 }
 
-/** Call with the resource locked. @throws AppError 412 when the resource has another entity tag */
+/**
+ * Compares the `If-Match` header with the current body. The caller has locked the resource. @throws AppError 412 when
+ * the resource has another entity tag
+ */
 export async function checkIfMatch(
   header: string | null | undefined,
   read: () => Promise<{ readonly body: string } | undefined>,

@@ -1,4 +1,4 @@
-/** Lists, reply bodies and text comparison for statements and handlers. */
+/** Exports lists, reply bodies and text comparison for statements and handlers. */
 export { bodyOf, bodyRow, checkIfMatch } from './bodies.ts';
 export {
   type ListSql,

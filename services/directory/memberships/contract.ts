@@ -1,4 +1,7 @@
-/** Memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to D47a). */
+/**
+ * Operations on memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to
+ * D47a).
+ */
 import { byUsers, singleLine, nullable, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,
@@ -21,19 +24,19 @@ const membershipFields = {
   ...workflowFields,
 };
 
-/** Item of a person's memberships. */
+/** Item of a person's list of memberships. */
 export const MembershipWithHolon = Type.Object(
   { ...membershipFields, holon: HolonPublic },
   { $id: 'MembershipWithHolon', description: 'A membership, in lists of a person.' },
 );
 
-/** Item of a holon's memberships. */
+/** Item of a holon's list of memberships. */
 export const MembershipWithPerson = Type.Object(
   { ...membershipFields, person: PersonPublic },
   { $id: 'MembershipWithPerson', description: 'A membership, in lists of a holon.' },
 );
 
-/** Membership in replies to writes (D43a, D46). */
+/** A membership in replies to writes (D43a, D46). */
 export const Membership = Type.Object(
   { ...membershipFields, person: PersonPublic, holon: HolonPublic },
   { $id: 'Membership', description: 'A person in a holon, at a step of a journey.' },
@@ -42,7 +45,7 @@ export const Membership = Type.Object(
 /** Default page size (rules/http#limits). */
 export const membershipsPerPage = 50;
 
-/** Paging of membership lists. */
+/** Paging parameters of membership lists. */
 const membershipPaging = { limit: limitParameter({ usual: membershipsPerPage, most: 200 }), offset: offsetParameter };
 
 export const personMembershipsQuery = Type.Object(membershipPaging);
@@ -93,8 +96,8 @@ export const MembershipUpdate = Type.Object(
 );
 
 /**
- * Longest slug. The reply repeats it per item, so an unbounded slug would grow the reply to 500 times the request
- * (D60).
+ * Maximum length of a slug. The reply repeats the slug per item, so an unbounded slug would grow the reply to 500 times
+ * the request (D60).
  */
 const maxSlugLength = 200;
 const bulkDefaults = {

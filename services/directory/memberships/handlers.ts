@@ -1,5 +1,5 @@
 /**
- * Memberships: lists, updates and bulk-add (rules/memberships#membership-lists, rules/memberships#updates,
+ * Handlers of memberships: lists, updates and bulk-add (rules/memberships#membership-lists, rules/memberships#updates,
  * rules/memberships#bulk-add; D41, D45 to D48, D50).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -116,7 +116,7 @@ function createUpdateMembership({
     });
 }
 
-/** Interval of retries while another bulk write holds the lock. */
+/** Interval of retries while another bulk write has the lock. */
 const pollMs = 50;
 
 export function createBulkAddHandlers({
@@ -131,7 +131,7 @@ export function createBulkAddHandlers({
       const { holon_id: holonId, ...request } = fullRequest;
       const deadline = performance.now() + config.BULK_ADD_WAIT_MS;
       for (;;) {
-        // Waiting holds no connection; a few overlapping calls would otherwise exhaust the pool.
+        // A waiting call uses no connection. Otherwise a few overlapping calls would exhaust the pool.
         const added = await idempotency.run(context, fullRequest, (tx) =>
           addUnderLock(eventOutbox, tx, holonId, request, context.actor),
         );
@@ -150,8 +150,8 @@ function inProgress(): AppError {
 }
 
 /**
- * Returns undefined while another bulk write holds the lock. The number of statements does not depend on the number of
- * items.
+ * Adds the memberships. Returns undefined while another bulk write has the lock. The number of statements does not
+ * depend on the number of items.
  */
 async function addUnderLock(
   eventOutbox: EventOutbox,
@@ -203,7 +203,7 @@ async function findFacts(tx: Tx, holonId: number, items: readonly BulkItem[]): P
   };
 }
 
-/** @returns ids of existing and new memberships; `written` contains only the new ones */
+/** Inserts new memberships. @returns ids of existing and new memberships; `written` contains only the new ones */
 async function insert(
   tx: Tx,
   holonId: number,
@@ -212,7 +212,7 @@ async function insert(
 ): Promise<{ all: ReadonlyMap<string, number>; written: ReadonlyMap<string, number> }> {
   if (added.length === 0) return { all: present, written: new Map() };
   const written = idsByKey(await insertMemberships(tx, { rows: JSON.stringify(added), holonId }));
-  // A concurrent writer, e.g. the workspace file, may have inserted them.
+  // A concurrent writer, e.g. the workspace file, may have inserted these memberships.
   const missing = added.filter((row) => !written.has(tripleKey(row.person_id, row.journey_id)));
   const personIds = missing.map((row) => row.person_id);
   const journeyIds = missing.map((row) => row.journey_id);

@@ -1,3 +1,3 @@
-/** Public parts of `memberships`. */
+/** Exports of `memberships` for other features. */
 export { createMembership, getMembershipJson } from './new-membership.ts';
 export { listHolonMemberships, listPersonMemberships } from './statements/lists.ts';

@@ -20,15 +20,15 @@ export interface MembershipRequest {
   readonly personId: number;
   readonly holonId: number;
   readonly journeySlug: string;
-  /** Default: the first active step, or no step if the journey has none. */
+  /** Slug of the step. By default the first active step, or no step if the journey has none. */
   readonly stepSlug?: string | undefined;
-  /** `YYYY-MM-DD`. */
+  /** Follow-up date as `YYYY-MM-DD`. */
   readonly followUpAfter?: string | null | undefined;
   readonly responsiblePersonId?: number | null | undefined;
 }
 
 /**
- * Creates a membership of an existing person; ignores the journey's bulk restriction.
+ * Creates a membership of an existing person. The journey's bulk restriction is ignored.
  * @returns its id
  * @throws AppError 400 when holon, journey, step, date or responsible person is invalid, or the membership exists
  */
@@ -55,14 +55,14 @@ export async function createMembership(eventOutbox: EventOutbox, tx: Tx, request
   return created.id;
 }
 
-/** JSON text of Membership, with person and holon. */
+/** Returns the JSON text of a Membership with person and holon. */
 export async function getMembershipJson(tx: Queryable, id: number, viewer: Viewer): Promise<string> {
   const row = await readMembership(tx, { id, ...viewer });
   if (row === undefined) throw new Error(`membership ${id} does not exist`);
   return row.body;
 }
 
-/** Translates a violated unique constraint of memberships; returns other errors unchanged. */
+/** Translates a violated unique constraint of memberships into an AppError. Returns other errors unchanged. */
 export function translateDuplicate(error: unknown): unknown {
   return constraintOf(error) === membershipUnique ? alreadyThere() : error;
 }

@@ -36,7 +36,7 @@ const item = (more: Partial<BulkItem> = {}): BulkItem => ({
 const outcomesOf = (...items: BulkItem[]) => decideBulk(items, facts).decisions.map(({ outcome }) => outcome);
 
 describe('outcomes of bulk-add (D45, D45a)', () => {
-  it('adds at the first active step, or without step if the journey has none', () => {
+  it('adds a membership at the first active step, or without a step if the journey has no steps', () => {
     const { decisions, added } = decideBulk(
       [item(), item({ journeySlug: 'bare', followUpAfter: '2026-05-01', responsiblePersonId: 3 })],
       facts,
@@ -69,13 +69,13 @@ describe('outcomes of bulk-add (D45, D45a)', () => {
     ['invalid_step', { stepSlug: 'old' }],
     ['invalid_field', { followUpAfter: '2026-02-30' }],
     ['invalid_field', { responsiblePersonId: 2 }],
-  ] as const)('responds to %s with %j', (outcome, more) => {
+  ] as const)('returns %s for the item %j', (outcome, more) => {
     const { decisions, added } = decideBulk([item(more)], facts);
     expect(decisions).toEqual([{ outcome, message: expect.stringMatching(/\.$/), key: null }]);
     expect(added).toEqual([]);
   });
 
-  it('keeps an existing membership regardless of other fields of the item', () => {
+  it('does not change an existing membership, regardless of other fields of the item', () => {
     expect(
       outcomesOf(
         item({ personId: 2 }),
@@ -85,7 +85,7 @@ describe('outcomes of bulk-add (D45, D45a)', () => {
     ).toEqual(['already_present', 'already_present', 'already_present']);
   });
 
-  it('reports a duplicate in the same call as present, unless the first item failed', () => {
+  it('reports a second equal item as already present, unless the first item failed', () => {
     expect(outcomesOf(item({ stepSlug: 'nowhere' }), item(), item({ stepSlug: 'second' }))).toEqual([
       'invalid_step',
       'created',

@@ -4,7 +4,7 @@ import type { BulkAdded } from './contract.ts';
 
 type BulkOutcome = BulkAdded['items'][number]['outcome'];
 
-/** A requested membership, with the request's defaults applied. */
+/** A requested membership after the request's defaults are applied. */
 export interface BulkItem {
   readonly personId: number;
   readonly journeySlug: string | null;
@@ -16,9 +16,9 @@ export interface BulkItem {
 export interface BulkJourney {
   readonly id: number;
   readonly slug: string;
-  /** Whether it is in the effective catalogue of the holon's class. */
+  /** Whether the journey is in the effective catalogue of the holon's class. */
   readonly allowed: boolean;
-  /** Whether it permits bulk addition. */
+  /** Whether the journey permits bulk addition. */
   readonly bulk_add: boolean;
   readonly steps: readonly JourneyStep[];
 }
@@ -26,10 +26,10 @@ export interface BulkJourney {
 /** Stored facts about the items. */
 export interface BulkFacts {
   readonly people: ReadonlySet<number>;
-  /** People with a user account. */
+  /** People with a user account. Only they can be responsible. */
   readonly accountable: ReadonlySet<number>;
   readonly journeys: ReadonlyMap<string, BulkJourney>;
-  /** Existing memberships of the holon: `tripleKey` → id. */
+  /** Existing memberships of the holon: map from `tripleKey` to id. */
   readonly present: ReadonlyMap<string, number>;
 }
 
@@ -47,17 +47,17 @@ export interface NewMembership {
 export interface BulkDecision {
   readonly outcome: BulkOutcome;
   readonly message: string | null;
-  /** `tripleKey` of the created or existing membership; null on failure. */
+  /** `tripleKey` of the created or existing membership; null if the item failed. */
   readonly key: string | null;
 }
 
-/** Identity of a membership within a holon. */
+/** Returns the key that identifies a membership within a holon. */
 export const tripleKey = (personId: number, journeyId: number): string => `${personId}/${journeyId}`;
 
 /**
  * Decides items in order, as if each were added before the next: a duplicate resolves to the first item's membership.
- * Existing memberships are reported as present regardless of the item's other fields, so retries return the same after
- * catalogue changes.
+ * An existing membership is reported as present whatever the item's other fields are, so retries return the same result
+ * after catalogue changes.
  */
 export function decideBulk(
   items: readonly BulkItem[],

@@ -1,4 +1,4 @@
-/** Merge of two people (rules/people#merge-people; I3, I5). */
+/** Operations that merge two people (rules/people#merge-people; I3, I5). */
 import { byOperators, byUsers, job, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { anyId, PersonPublic, rowId, v1Errors } from '../api-objects/contract.ts';
 

@@ -28,7 +28,10 @@ export function createMergingHandlers({
   bus,
   eventOutbox,
 }: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'bus' | 'eventOutbox'>): MergingHandlers {
-  /** Finishes the merge in other services now if possible; otherwise its job does. Failures do not fail the request. */
+  /**
+   * Tries to finish the merge in other services at once. If this fails, the request still succeeds and the merge's job
+   * finishes it.
+   */
   const tryFinish = async (merge: Merge, context: RequestContext): Promise<void> => {
     const own: CallContext = withoutActor(context);
     await finishMerge(bus, merge, own).catch((error: unknown) =>
@@ -51,7 +54,7 @@ export function createMergingHandlers({
         if (row === undefined) throw notFound();
         return rawJson(`{"person":${row.body}}`);
       };
-      // A repeated request would find the person already removed.
+      // A repeated request skips the access check, which would find the person already removed.
       const reply = await idempotency.run(context, request, merging, { isAuthorized: true });
       const merge = merges.at(-1);
       if (merge !== undefined) await tryFinish(merge, context);
@@ -85,7 +88,7 @@ export function createMergingHandlers({
   };
 }
 
-/** @throws AppError 404 `person_not_found`, 409 `person_ambiguous` */
+/** Returns the person of a reference. @throws AppError 404 `person_not_found`, 409 `person_ambiguous` */
 async function requireExistingPerson(db: Database, reference: string): Promise<{ id: number; name: string }> {
   const { id, name } = await findPerson(db, reference.trim());
   if (name === null) throw appError('not_found', 'person_not_found', `Person ${id} was erased.`);

@@ -1,4 +1,4 @@
-/** The directory's part of a merge, in one transaction (rules/people#merge-people; I3, I5). */
+/** Merges two people in the directory, in one transaction (rules/people#merge-people; I3, I5). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { notFound } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
@@ -27,8 +27,8 @@ export interface Merge {
 }
 
 /**
- * Delay of the job that repeats the merge in other services, for rows that were being written or services that were
- * down.
+ * Delay of the job that repeats the merge in other services. It covers rows that were being written and services that
+ * were down.
  */
 const finishAfterMs = 10_000;
 
@@ -63,7 +63,7 @@ export async function mergeIn(
   const filled = await fillGaps(tx, merge);
   await recordAliases(tx, merge);
   await dropPerson(tx, { mergedId });
-  // Keys stay valid for the surviving person; logins must sign in again.
+  // Keys remain valid for the surviving person. Login sessions end, so users must sign in again.
   await changeTokens(tx, jobs, accounts, 'refresh');
   await changeTokens(tx, jobs, accounts, 'sign-out');
   await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [mergedId, intoId] });
@@ -80,8 +80,8 @@ export async function mergeIn(
 }
 
 /**
- * Merges memberships that both people have, before the rest is moved. `changed`: ids of surviving memberships that got
- * new values.
+ * Merges memberships that both people have, before the others are moved. `changed`: ids of surviving memberships that
+ * got new values.
  */
 async function mergeDuplicateMemberships(tx: Tx, merge: Merge): Promise<{ count: number; changed: number[] }> {
   const duplicates = await findDuplicateMemberships(tx, merge);

@@ -4,7 +4,7 @@ import { emailKeySql, linkedinAddressSql, personDigestSql } from '../person-rows
 
 const merge = { mergedId: t.integer, intoId: t.integer };
 
-/** Memberships of both people on the same holon and journey. */
+/** Returns the memberships of both people in the same holon and journey. */
 export const findDuplicateMemberships = statement.many({
   name: 'merging.find-doubled',
   params: merge,
@@ -43,7 +43,7 @@ export const dropMemberships = statement.none({
   sql: ({ ids }) => sql`delete from directory.memberships where id = any(${ids})`,
 });
 
-/** Takes a JSON list of rows of `findDuplicateMemberships`. */
+/** Completes the surviving memberships. Expects a JSON list of rows of `findDuplicateMemberships`. */
 export const completeMemberships = statement.none({
   name: 'merging.complete-memberships',
   params: { doubled: t.json },
@@ -70,7 +70,7 @@ const column = (table: string, name: string): ReturnType<typeof moved> => {
   );
 };
 
-/** Moves by kind; each returns one row per moved row. */
+/** Statements that move rows, by kind. Each returns one row per moved row. */
 export const moves = {
   memberships: column('memberships', 'person_id'),
   responsible_memberships: column('memberships', 'responsible_person_id'),
@@ -86,7 +86,10 @@ export const moves = {
   accounts: column('accounts', 'person_id'),
 } as const;
 
-/** Records aliases of the merged person (different email and Telegram user, keys) and moves the aliases it had. */
+/**
+ * Records aliases of the merged person (different email and Telegram user, keys) and moves the person's earlier
+ * aliases.
+ */
 export const recordAliases = statement.none({
   name: 'merging.keep-aliases',
   params: merge,
@@ -104,7 +107,7 @@ export const recordAliases = statement.none({
 
 /**
  * Fills missing values of the surviving person: contact, description, photo, infos, and the earlier creation date.
- * Existing values are kept. `changed`: whether anything was filled.
+ * Existing values remain unchanged. `changed`: whether any value was filled.
  */
 export const fillGaps = statement.one({
   name: 'merging.fill-gaps',
@@ -129,8 +132,8 @@ export const dropPerson = statement.none({
 });
 
 /**
- * Records the merge; call before either row changes. Earlier merges into the merged person now point to the surviving
- * one.
+ * Records the merge. Call it before either person's row changes. Earlier merges into the merged person now point to the
+ * surviving person.
  */
 export const recordMerge = statement.none({
   name: 'merging.record',
@@ -143,7 +146,10 @@ export const recordMerge = statement.none({
     on conflict (gone_id) do update set into_id = excluded.into_id, were = excluded.were`,
 });
 
-/** A merged person, by id, former email or former workspace key, whose surviving person is `intoId`. */
+/**
+ * Returns a merged person whose surviving person is `intoId`. The person is found by id, former email or former
+ * workspace key.
+ */
 export const findMerged = statement.maybeOne({
   name: 'merging.find-merged',
   params: { reference: t.text, intoId: t.integer },
@@ -163,7 +169,7 @@ export const findMergedByIds = statement.many({
     sql`select gone_id, into_id from directory.merged_people where gone_id = any(${ids}) order by gone_id`,
 });
 
-/** Ordered by `cursor`, after the given one. */
+/** Returns possible duplicates after the given `cursor`, in its order. */
 export const listDuplicates = statement.many({
   name: 'merging.duplicates',
   params: { after: t.text, limit: t.integer },

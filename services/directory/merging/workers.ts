@@ -1,4 +1,4 @@
-/** Merges a person in the other services, page by page; each step is repeatable (I3). */
+/** Merges a person in the other services, page by page. Each step can be repeated (I3). */
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler } from '#libs/jobs';
 import type { Bus, CallContext } from '#libs/nats';
@@ -24,7 +24,7 @@ export async function finishMerge(bus: Bus, { mergedId, intoId }: Merge, context
   }
 }
 
-/** Job `directory.finish-merge`: completes a merge whose request was interrupted. */
+/** Returns the handler of the job `directory.finish-merge`, which completes a merge whose request was interrupted. */
 export function createFinishMerge({
   bus,
 }: Pick<Dependencies, 'bus'>): JobHandler<PayloadOf<typeof mergingJobs.finishMerge>> {

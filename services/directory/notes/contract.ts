@@ -1,4 +1,4 @@
-/** Notes of the open API (rules/memberships#notes). */
+/** Operations on notes of the open API (rules/memberships#notes). */
 import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
 import {
   anyId,

@@ -1,5 +1,6 @@
 /**
- * Note feeds: limited to what the caller can see (rules/memberships#notes; D47a, D48), and complete for the admin CLI.
+ * Handlers of note feeds: limited to what the caller can see (rules/memberships#notes; D47a, D48), and complete for the
+ * admin CLI.
  */
 import { appError } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';

@@ -1,2 +1,2 @@
-/** Public parts of `notes`. */
+/** Exports of `notes` for other features. */
 export { createNote, readNote } from './new-note.ts';

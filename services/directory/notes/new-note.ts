@@ -1,4 +1,4 @@
-/** Writes the note of another write in its transaction (rules/memberships#updates). */
+/** Writes the note that is part of another write, in the same transaction (rules/memberships#updates). */
 import { badRequest } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
@@ -7,8 +7,8 @@ import { emitNote } from '../events/index.ts';
 import { insertNote } from './statements.ts';
 
 /**
- * Text of a note as stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when it is
- * blank
+ * Returns the text of a note as it is stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError
+ * 400 when it is blank
  */
 export function readNote(text: string): string {
   const note = text.trim();
@@ -22,12 +22,15 @@ export interface NewNote {
   readonly authorPersonId: number | null;
   readonly membershipId?: number;
   readonly relationshipId?: number;
-  /** Feeds that receive the note. */
+  /** People in whose feeds the note appears. */
   readonly personIds: readonly number[];
   readonly holonIds: readonly number[];
 }
 
-/** Writes a note into the feeds. @returns NoteItem as JSON text @throws AppError 400 when the text is blank */
+/**
+ * Writes a note into the feeds of people and holons. @returns NoteItem as JSON text @throws AppError 400 when the text
+ * is blank
+ */
 export async function createNote(eventOutbox: EventOutbox, tx: Tx, note: NewNote): Promise<string> {
   const { authorPersonId, membershipId, relationshipId, personIds, holonIds } = note;
   const {

@@ -1,4 +1,7 @@
-/** Notes and the note feeds of people and holons (rules/memberships#notes; D47a, D48). PostgreSQL builds the JSON. */
+/**
+ * Statements on notes and the note feeds of people and holons (rules/memberships#notes; D47a, D48). PostgreSQL builds
+ * the JSON.
+ */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { noteItemSql } from '../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
@@ -6,7 +9,7 @@ import { holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/ind
 
 type Owner = 'person' | 'holon';
 
-/** Complete feed of a person or holon. */
+/** Returns the statement that lists the complete feed of a person or holon. */
 function listNotesOf(name: Owner) {
   const [notes, ownerId] = [sql.id(`directory.${name}_notes`), sql.id(`${name}_id`)];
   return statement.one({
@@ -24,14 +27,14 @@ function listNotesOf(name: Owner) {
   });
 }
 
-/** Notes of a person, newest first, optionally before a note. */
+/** Returns the notes of a person, newest first, optionally only notes before a given one. */
 export const listPersonNotes = listNotesOf('person');
-/** Notes of a holon, newest first, optionally before a note. */
+/** Returns the notes of a holon, newest first, optionally only notes before a given one. */
 export const listHolonNotes = listNotesOf('holon');
 
 /**
- * Adds a note and its feed entries once per key; no row if the key exists. Skips unknown people and holons, resolves
- * merged people (I5). An unknown author becomes null; `createdAt` defaults to now.
+ * Adds a note and its feed entries only once per key; returns no row if the key exists. Skips unknown people and holons
+ * and resolves merged people (I5). An unknown author becomes null; `createdAt` defaults to now.
  */
 export const addNote = statement.maybeOne({
   name: 'notes.add',
@@ -67,7 +70,7 @@ export const addNote = statement.maybeOne({
     from note`,
 });
 
-/** Writes a note into the feeds; returns its id and JSON. */
+/** Writes a note into the feeds and returns its id and JSON. */
 export const insertNote = statement.one({
   name: 'notes.insert',
   params: {
@@ -96,8 +99,8 @@ export const insertNote = statement.one({
 });
 
 /**
- * A note is visible if all its holons are visible. The list checks its own holon once. `offset 0` prevents PostgreSQL
- * from reading the notes of all feeds.
+ * Returns SQL that tests whether all holons of a note are visible. The list checks its own holon once. `offset 0`
+ * prevents PostgreSQL from reading the notes of all feeds.
  */
 const noteVisibleSql = (ownFeed: Sql, viewer: ViewerSql): Sql => sql`(${viewer.seesAll} or not exists (
     select from directory.holon_notes other join directory.holons noted on noted.id = other.holon_id
@@ -114,7 +117,7 @@ interface Feed {
   readonly exists: Sql;
 }
 
-/** Feed of a person or holon, limited to visible notes. */
+/** Returns the SQL of a feed of a person or holon, limited to visible notes. */
 function visibleFeedSql({ owner, ownerId, limit, offset, visible, exists }: Feed): Sql {
   return listSql({
     from: sql`${sql.id(`directory.${owner}_notes`)} f`,

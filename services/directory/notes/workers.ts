@@ -6,14 +6,17 @@ import { lockPeopleForShare } from '../person-rows/index.ts';
 import type { noteJobs } from './contract.ts';
 import { addNote } from './statements.ts';
 
-/** Adds a note of another service. Note and job result are one transaction; the key makes retries harmless. */
+/**
+ * Returns the handler that adds a note of another service. One transaction stores the note and the job result; the key
+ * makes retries harmless.
+ */
 export function createNoteAdd({
   eventOutbox,
 }: Pick<Dependencies, 'eventOutbox'>): JobHandler<PayloadOf<typeof noteJobs.noteAdd>> {
   return async (run) => {
     const { payload } = run;
     await run.complete(async (tx) => {
-      // Separate statement: the next one then sees completed merges.
+      // The lock is a separate statement, so that the next statement sees completed merges.
       await lockPeopleForShare(tx, {
         membershipId: null,
         personIds: [
@@ -32,7 +35,7 @@ export function createNoteAdd({
       });
       if (added === undefined) return;
       const { id, person_ids: personIds, holon_ids: holonIds } = added;
-      // A note without a feed has no readers.
+      // A note without a feed has no readers, so it is not stored.
       if (personIds.length + holonIds.length > 0)
         emitNote(eventOutbox, tx, { id, noteType: payload.note_type, personIds, holonIds });
     });

@@ -1,5 +1,5 @@
 /**
- * People: lists, creation, and the people behind attendees of bookings (rules/people#people,
+ * Operations on people: lists, creation, and the people of booking attendees (rules/people#people,
  * rules/people#create-a-person; D19, D43, D43a, D44).
  */
 import { byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
@@ -31,7 +31,7 @@ export type PersonListQuery = Static<typeof personListQuery>;
 const channel = (maxLength: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength, description })));
 
-/** Contact values by channel; blank and null values are dropped. */
+/** Contact values by channel. Blank and null values are dropped. */
 const newContact = Type.Object(
   {
     email: channel(320, 'Must be unique, ignoring case and surrounding whitespace.'),
@@ -93,7 +93,7 @@ export const newPerson = Type.Object(
 );
 export type NewPerson = Static<typeof newPerson>;
 
-/** Error for a duplicate (D44). */
+/** Error for a person whose address is in use (D44). */
 export const DuplicatePerson = Type.Object(
   {
     code: Type.Literal('duplicate_person'),

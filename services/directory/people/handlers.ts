@@ -1,6 +1,6 @@
 /**
- * People: reads, creation with a first membership and a note (rules/people#create-a-person; D43 to D44), and the people
- * behind attendees (D19, D19a).
+ * Handlers of people: reads, creation with a first membership and a note (rules/people#create-a-person; D43 to D44),
+ * and the people of booking attendees (D19, D19a).
  */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
@@ -89,7 +89,7 @@ function createCreatePerson({
   };
 }
 
-/** Locks the addresses, so that concurrent creations see this person. @throws AppError 409 */
+/** Inserts a person and locks the addresses, so that concurrent creations see this person. @throws AppError 409 */
 async function insertUnlessKnown(
   tx: Tx,
   values: PersonValues,
@@ -104,7 +104,9 @@ async function insertUnlessKnown(
   return insertPerson(tx, { name, description, photoUrl, actorKind, contact: JSON.stringify(contact) });
 }
 
-/** Returns the membership's id, or undefined if none was requested. @throws AppError 400 */
+/**
+ * Adds the first membership of a new person. Returns its id, or undefined if none was requested. @throws AppError 400
+ */
 async function addFirstMembership(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -146,7 +148,7 @@ interface Attendee {
   readonly position: number;
   readonly name: string;
   readonly email: string | null;
-  /** Only for attendees without an email. */
+  /** Set only for attendees without an email. */
   readonly phone: string | null;
   /** Digits of the phone number, for matching. */
   readonly phone_digits: string | null;
@@ -160,8 +162,8 @@ type AttendeeRequest = RequestOf<typeof attendeeRpcs.resolveAttendees>['attendee
 const maxNewPeople = 50;
 
 /**
- * Finds people by email (case-insensitive) or phone number, the oldest of several. Concurrent calls create no
- * duplicates.
+ * Finds the person of each attendee by email (case-insensitive) or phone number; of several people the oldest.
+ * Concurrent calls create no duplicates.
  */
 function createResolveAttendees({
   db,
@@ -215,7 +217,7 @@ async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<
   return new Map(rows.map(({ position, id }) => [position, id]));
 }
 
-/** Attendees with the same address are one person. */
+/** Creates the missing people. Attendees with the same address are one person. */
 async function createMissing(
   eventOutbox: EventOutbox,
   tx: Tx,

@@ -4,23 +4,23 @@ import { isBlank } from '#libs/text';
 import { findContactProblem, isEmail, isWebAddress, requireRichText } from '../texts/index.ts';
 import type { NewPerson } from './contract.ts';
 
-/** Columns of the new row. */
+/** Column values of a new person's row. */
 export interface PersonValues {
   readonly name: string;
   readonly description: string;
   readonly photoUrl: string | null;
   readonly actorKind: string;
-  /** Non-blank channels, trimmed. */
+  /** Contact values by channel, trimmed and without blank values. */
   readonly contact: Readonly<Record<string, string>>;
 }
 
-/** Existing people with the same addresses, ids ascending. */
+/** Existing people with the addresses of a new person, in ascending order of ids. */
 export interface KnownPeople {
   readonly by_email: readonly number[];
   readonly by_linkedin: readonly number[];
 }
 
-/** @throws AppError 400 that describes the problem */
+/** Validates a new person. @throws AppError 400 that describes the problem */
 export function checkNewPerson(given: NewPerson): PersonValues {
   const name = given.name.trim();
   if (isBlank(name)) throw badRequest('name must not be blank.');

@@ -1,4 +1,4 @@
-/** Reads and creation of people (rules/people#people; D19, D43, D44). PostgreSQL builds the JSON. */
+/** Statements that read and create people (rules/people#people; D19, D43, D44). PostgreSQL builds the JSON. */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { personListItemSql, personPublicSql } from '../api-objects/index.ts';
 import {
@@ -20,7 +20,7 @@ import {
   startsOfAddressesSql,
 } from '../person-rows/index.ts';
 
-/** Reply of `people.get-many`, in the order of the ids. */
+/** Returns the reply of `people.get-many`, in the order of the ids. */
 export const getPeople = statement.one({
   name: 'people.get-many',
   params: { ids: t.integer.array },
@@ -32,7 +32,7 @@ export const getPeople = statement.one({
     join directory.people p on p.id = wanted.id`,
 });
 
-/** Reply of `people.find-by-keys`. */
+/** Returns the reply of `people.find-by-keys`. */
 export const findPeopleByKeys = statement.one({
   name: 'people.find-by-keys',
   params: { keys: t.text.array },
@@ -43,7 +43,10 @@ export const findPeopleByKeys = statement.one({
       union all select value, person_id from directory.person_aliases where kind = 'key' and value = any(${keys})) as named`,
 });
 
-/** @param materializeMatches finds the matches first; otherwise reads the page in its order */
+/**
+ * Returns the list statement of one sort order. @param materializeMatches finds all matches first; otherwise the page
+ * is read in its order
+ */
 const list = (sort: RecordSort, materializeMatches: boolean) =>
   statement.one({
     name: `v1.people.list-${sort}${materializeMatches ? '.found' : ''}`,
@@ -83,9 +86,9 @@ const lists = (materializeMatches: boolean) => ({
   updated: list('updated', materializeMatches),
 });
 
-/** People with a rare text in the name (words in any order), or whose email or phone number starts with it. */
+/** Lists people with a rare text in the name (words in any order) or at the start of the email or phone number. */
 export const findPeople = lists(true);
-/** Like `findPeople`, for an empty or frequent short text. */
+/** Lists people like `findPeople`, for an empty or frequent short text. */
 export const listPeople = lists(false);
 
 /**
@@ -102,7 +105,7 @@ export const lockAddresses = statement.none({
           where key is not null order by key) as ordered`,
 });
 
-/** Ids of people with these addresses, ascending. */
+/** Returns the ids of people with these addresses, in ascending order. */
 export const findByAddress = statement.one({
   name: 'people.find-by-address',
   params: { email: t.text.nullable, linkedin: t.text.nullable },
@@ -113,7 +116,7 @@ export const findByAddress = statement.one({
         and ${linkedinAddressSql(sql`contact ->> 'linkedin'`)} = ${linkedinAddressSql(linkedin)} order by id) as by_linkedin`,
 });
 
-/** Id and PersonPublic (JSON). */
+/** Inserts a person and returns the id and PersonPublic (JSON). */
 export const insertPerson = statement.one({
   name: 'people.insert',
   params: { name: t.text, description: t.text, photoUrl: t.text.nullable, actorKind: t.text, contact: t.json },
@@ -124,8 +127,8 @@ export const insertPerson = statement.one({
 });
 
 /**
- * Existing people for a JSON list of `{position, email, phone_digits, origin_key}`, also by aliases of merged people
- * (I5); the oldest of several.
+ * Finds existing people for a JSON list of `{position, email, phone_digits, origin_key}`, also by aliases of merged
+ * people (I5). Of several people it returns the oldest.
  */
 export const findAttendees = statement.many({
   name: 'people.find-attendees',

@@ -2,7 +2,7 @@
 import { byOperators, nullable, rpc, Type } from '#libs/contract';
 import { rowId } from '../api-objects/contract.ts';
 
-/** Parts of an export; each is read page by page. */
+/** Parts of an export. Each part is read page by page. */
 export const personDataParts = [
   'person',
   'accounts',

@@ -1,4 +1,4 @@
-/** The directory's part of `people export` and `people erase` of the admin CLI. */
+/** Exports and erases a person in the directory, for `people export` and `people erase` of the admin CLI. */
 import { listSome, recordAudit } from '#libs/audit';
 import { isPossibleId } from '#libs/contract';
 import { appError } from '#libs/errors';
@@ -32,7 +32,7 @@ import {
 type PersonDataHandlers = HandlersOf<typeof personDataRpcs>;
 
 const itemsPerPage = 500;
-/** Minimum length of names to remove from notes: shorter ones occur in other words. */
+/** Minimum length of names to remove from notes. Shorter names occur in other words. */
 const shortestName = 3;
 
 export function createPersonDataHandlers({
@@ -90,7 +90,7 @@ export function createPersonDataHandlers({
         const counted: Record<string, number> = {};
         for (const [what, step] of Object.entries(eraseSteps))
           counted[what] = (await step(tx, { personId: id })).length;
-        // Last, to include records that concurrent requests stored meanwhile.
+        // Idempotency records are removed last, to include records that concurrent requests stored meanwhile.
         for (const personId of new Set([id, ...readFormer(former).map((of) => of.person_id)]))
           await removeRecordsOfPerson(tx, { personId, accountIds: idsOf(accounts) });
         if (!dryRun && counted['people'] === 0) await rejectMerged(tx, id);
@@ -110,7 +110,7 @@ export function createPersonDataHandlers({
 
 const readFormer = (former: string) => JSON.parse(former) as { person_id: number; digest: string }[];
 
-/** @throws AppError 409 `person_merged` if the person was merged during the erasure */
+/** Throws if the person was merged during the erasure. @throws AppError 409 `person_merged` */
 async function rejectMerged(tx: Tx, id: number): Promise<void> {
   const now = await findMergedInto(tx, { mergedId: id });
   if (now === undefined) return;
@@ -134,7 +134,8 @@ async function revokeTokens(tx: Tx, jobs: Jobs, personId: number): Promise<void>
 }
 
 /**
- * @param merged whether ids, and keys and emails (`names`), of merged people resolve to the surviving person
+ * Finds a person by id, key or email. @param merged whether ids, keys and emails (`names`) of merged people resolve to
+ * the surviving person
  * @throws AppError 404 `person_not_found`, 409 `person_ambiguous`
  */
 export async function findPerson(
@@ -148,7 +149,7 @@ export async function findPerson(
     if (byId !== undefined) return byId;
     const now = merged.ids ? await findMergedInto(db, { mergedId: id }) : undefined;
     if (now !== undefined) return now;
-    // An erasure that was interrupted after its last step here can be resumed by id only.
+    // An erasure that was interrupted after the directory's last step can be resumed only by id.
     if ((await findErasure(db, { personId: id })) !== undefined) return { id, name: null };
   }
   const byKey = await findPersonByKeyOf(db, { key: reference });

@@ -1,2 +1,2 @@
-/** Finds the person behind an id, key or email, for operators. */
+/** Finds the person of an id, key or email, for operators. */
 export { findPerson } from './handlers.ts';

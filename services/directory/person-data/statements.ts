@@ -1,4 +1,4 @@
-/** Export and erasure of one person (`people export`, `people erase`). */
+/** Statements that export and erase one person (`people export`, `people erase`). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { emailKeySql, personDigestSql } from '../person-rows/index.ts';
 import type { personDataParts } from './contract.ts';
@@ -11,14 +11,14 @@ export const findPersonById = statement.maybeOne({
   row: identifiedRow,
   sql: ({ id }) => sql`select id, name from directory.people where id = ${id}`,
 });
-/** By the key of the workspace file. */
+/** Returns the person with this key of the workspace file. */
 export const findPersonByKeyOf = statement.maybeOne({
   name: 'person-data.find-key',
   params: { key: t.text },
   row: identifiedRow,
   sql: ({ key }) => sql`select id, name from directory.people where key = ${key}`,
 });
-/** By email of the contact or of an account, ignoring case. */
+/** Returns the people with this email in the contact or in an account, ignoring case. */
 export const findPeopleByEmail = statement.many({
   name: 'person-data.find-email',
   params: { email: t.text },
@@ -29,7 +29,7 @@ export const findPeopleByEmail = statement.many({
       union select person_id from directory.accounts where lower(email) = lower(btrim(${email})))
     order by id`,
 });
-/** By email or key of a person that was merged into them (I5). */
+/** Returns the surviving person of a merge by the merged person's email or key (I5). */
 export const findPersonByAlias = statement.maybeOne({
   name: 'person-data.find-alias',
   params: { alias: t.text },
@@ -39,7 +39,7 @@ export const findPersonByAlias = statement.maybeOne({
       where (kind = 'key' and value = ${alias}) or (kind = 'email' and ${emailKeySql(sql`value`)} = ${emailKeySql(alias)}))
     order by id limit 1`,
 });
-/** The surviving person of a merged one. */
+/** Returns the surviving person of a merged person. */
 export const findMergedInto = statement.maybeOne({
   name: 'person-data.find-merged-into',
   params: { mergedId: t.integer },
@@ -47,7 +47,7 @@ export const findMergedInto = statement.maybeOne({
   sql: ({ mergedId }) => sql`
     select id, name from directory.people where id = (select into_id from directory.merged_people where gone_id = ${mergedId})`,
 });
-/** A row if the person was erased. */
+/** Returns a row if the person was erased. */
 export const findErasure = statement.maybeOne({
   name: 'person-data.find-erasure',
   params: { personId: t.integer },
@@ -55,7 +55,7 @@ export const findErasure = statement.maybeOne({
   sql: ({ personId }) => sql`select id from directory.erasures where person_id = ${personId} limit 1`,
 });
 
-/** Identifiers that other services use for the person. */
+/** Returns the identifiers that other services use for the person. */
 export const findIdentity = statement.one({
   name: 'person-data.identity',
   params: { personId: t.integer },
@@ -90,7 +90,7 @@ const workflowSql = (alias: string): Sql =>
 const workflowJoinsSql = (alias: string): Sql =>
   sql`left join directory.journeys j on j.id = ${sql.id(alias)}.journey_id left join directory.journey_steps s on s.id = ${sql.id(alias)}.step_id`;
 
-/** Export items by part, after an id. */
+/** Statements that return the export items after an id, by part. */
 export const exportParts = {
   person: part(
     'person',
@@ -177,7 +177,7 @@ function part(name: string, key: Sql, item: Sql | ((personId: SqlPart) => Sql), 
   });
 }
 
-/** Deactivates accounts; returns those that were active. */
+/** Deactivates the person's accounts and returns the accounts that were active. */
 export const deactivateAccounts = statement.many({
   name: 'person-data.deactivate',
   params: { personId: t.integer },
@@ -193,7 +193,7 @@ export const listAccountIds = statement.many({
   sql: ({ personId }) => sql`select id from directory.accounts where person_id = ${personId}`,
 });
 
-/** Memberships and relationships that lose their responsible person. */
+/** Statements that return the memberships and relationships that lose their responsible person. */
 export const listResponsible = {
   memberships: eraseStep(
     'person-data.responsible-memberships-of-others',
@@ -207,8 +207,8 @@ export const listResponsible = {
 };
 
 /**
- * Erasure steps in order; each returns one row per removed row. Notes in feeds of other people remain; notes that the
- * person wrote lose their author.
+ * Erasure steps in order. Each step returns one row per removed row. Notes in feeds of other people remain; notes that
+ * the person wrote lose their author.
  */
 export const eraseSteps = {
   notes: eraseStep(
@@ -246,7 +246,7 @@ function eraseStep(name: string, text: (personId: SqlPart) => Sql) {
   });
 }
 
-/** Removes a name or email from the notes in the person's feed, which remain in other feeds. */
+/** Removes a name or email from notes in the person's feed. These notes remain in other feeds. */
 export const removeFromNotes = statement.none({
   name: 'person-data.remove-from-notes',
   params: { personId: t.integer, text: t.text },

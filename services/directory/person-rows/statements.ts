@@ -1,5 +1,5 @@
 /**
- * Rows of people: the order in which transactions lock them, and how addresses of two people are compared (D44, D87).
+ * Defines the order in which transactions lock rows of people, and how addresses of two people are compared (D44, D87).
  */
 import type { Tx } from '#libs/orm';
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
@@ -7,8 +7,8 @@ import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 const workspaceKey = sql`hashtextextended('directory.workspace', 0)`;
 
 /**
- * Serializes applications of workspace files, and excludes merges and erasures meanwhile: an application writes tables
- * in its own order.
+ * Makes applications of workspace files run one after the other, without merges and erasures meanwhile. An application
+ * locks tables in a different order.
  */
 export const lockWorkspace = statement.none({
   name: 'locks.workspace',
@@ -44,8 +44,8 @@ const lockRelationships = lockOf('relationships', (ids) => sql`responsible_perso
 export const locksAfterPeople = [lockAccounts, lockNotes, lockMemberships, lockRelationships];
 
 /**
- * Locks people and all rows that refer to them until the transaction ends. Call before changing any of them. @returns
- * ids of existing people
+ * Locks people and all rows that refer to them until the transaction ends. Call it before changing any of these rows.
+ * @returns ids of existing people
  */
 export async function lockRowsOfPeople(tx: Tx, personIds: readonly number[]): Promise<number[]> {
   const people = { personIds };
@@ -56,7 +56,8 @@ export async function lockRowsOfPeople(tx: Tx, personIds: readonly number[]): Pr
 }
 
 /**
- * Share-locks people, the surviving people of merged ones, and the person of a membership until the transaction ends.
+ * Share-locks people until the transaction ends: the given people, the surviving people of merged ones, and the person
+ * of a membership.
  */
 export const lockPeopleForShare = statement.none({
   name: 'locks.keep-people',
@@ -73,27 +74,33 @@ export const emailKeySql = (email: Sql | SqlPart): Sql => inBytes(sql`directory.
 export const linkedinAddressSql = (address: Sql | SqlPart): Sql => inBytes(sql`directory.linkedin_address(${address})`);
 export const phoneDigitsSql = (phone: Sql | SqlPart): Sql => inBytes(sql`directory.phone_digits(${phone})`);
 
-/** Ids of people with this email, or with a merged person's email: a subquery for `in`. */
+/** Returns a subquery for `in`: the ids of people with this email, or with the email of a person merged into them. */
 export const idsByEmailSql = (email: SqlPart): Sql => sql`
   select known.id from directory.people known
     where known.contact ->> 'email' is not null and ${emailKeySql(sql`known.contact ->> 'email'`)} = ${emailKeySql(email)}
   union select former.person_id from directory.person_aliases former
     where former.kind = 'email' and ${emailKeySql(sql`former.value`)} = ${emailKeySql(email)}`;
 
-/** Conditions for a person whose email or phone number starts with the text; each has its own index. */
+/**
+ * Returns conditions for a person whose email or phone number starts with the text. Each condition has a separate
+ * index.
+ */
 export function startsOfAddressesSql(alias: string, text: SqlPart): readonly Sql[] {
   const contact = sql`${sql.id(alias)}.contact`;
   const folded = sql`directory.fold(${text})`;
   const startsWith = (key: Sql, prefix: Sql): Sql => sql`${key} like directory.like_literal(${prefix}) || '%'`;
   return [
     sql`${contact} ->> 'email' is not null and ${startsWith(emailKeySql(sql`${contact} ->> 'email'`), sql`directory.email_key(${text})`)}`,
-    // Only texts that look like a phone number.
+    // Phone numbers are compared only with texts that have the format of a phone number.
     sql`${contact} ->> 'phone' is not null and ${folded} ~ '^ ?(tel:)?[+0-9 ()./-]+$' and char_length(directory.phone_digits(${folded})) >= 3
       and ${startsWith(phoneDigitsSql(sql`${contact} ->> 'phone'`), sql`directory.phone_digits(${folded})`)}`,
   ];
 }
 
-/** Digest that distinguishes a person from a later one with the same id: SHA-256 of id and creation time, in hex. */
+/**
+ * Returns the SQL of a digest that distinguishes a person from a later person with the same id: SHA-256 of id and
+ * creation time, in hex.
+ */
 export const personDigestSql = (alias: string): Sql => {
   const row = sql.id(alias);
   return sql`encode(sha256(convert_to('person:' || ${row}.id || ':' || directory.iso_utc(${row}.created_at), 'UTF8')), 'hex')`;

@@ -1,4 +1,4 @@
-/** Relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
+/** Operations on relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
 import { byUsers, rpc, Type } from '#libs/contract';
 import {
   anyId,

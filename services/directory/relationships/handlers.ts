@@ -1,6 +1,6 @@
 /**
- * Relationships: list of a holon, and updates (rules/memberships#relationship-list, rules/memberships#updates; D46,
- * D46a, D48).
+ * Handlers of relationships: list of a holon, and updates (rules/memberships#relationship-list,
+ * rules/memberships#updates; D46, D46a, D48).
  */
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,2 +1,2 @@
-/** Public parts of `relationships`. */
+/** Exports of `relationships` for other features. */
 export { listHolonRelationships } from './statements.ts';

@@ -1,4 +1,7 @@
-/** Relationships of a holon, and updates (rules/memberships#relationship-list, rules/memberships#updates; D48). */
+/**
+ * Statements that list the relationships of a holon and update relationships (rules/memberships#relationship-list,
+ * rules/memberships#updates; D48).
+ */
 import { sql, statement, t } from '#libs/sql';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 import { canEditHolonSql, belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
@@ -12,7 +15,10 @@ import {
   workflowRow,
 } from '../workflow/index.ts';
 
-/** Hides relationships with an invisible side. No row if the holon does not exist or is invisible. */
+/**
+ * Lists the relationships whose holons are both visible. Returns no row if the requested holon does not exist or is
+ * invisible.
+ */
 export const listHolonRelationships = statement.maybeOne({
   name: 'holons.list-relationships',
   planned: 'once',
@@ -47,7 +53,7 @@ export const lockRelationship = statement.none({
   sql: ({ id }) => sql`select id from directory.relationships where id = ${id} for no key update`,
 });
 
-/** Visible if both sides are visible; editable if one side is editable. */
+/** Finds a relationship. It is visible if both holons are visible, and editable if one of them is editable. */
 export const findRelationship = statement.maybeOne({
   name: 'relationships.find',
   params: rowParams,
@@ -65,7 +71,7 @@ export const saveRelationship = statement.none({
   sql: (state) => saveSql('directory.relationships', state),
 });
 
-/** JSON of the relationship. */
+/** Returns the JSON of the relationship. */
 export const readRelationship = statement.maybeOne({
   name: 'relationships.read',
   params: rowParams,

@@ -1,4 +1,4 @@
-/** Search over people and holons (rules/people#search; D42): one sample, then one statement. */
+/** Searches people and holons (rules/people#search; D42): one sample statement, then one search statement. */
 import { badRequest } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
@@ -27,12 +27,15 @@ export function createSearchHandlers({ db }: Pick<Dependencies, 'db'>): Handlers
   };
 }
 
-/** Phone numbers, and emails that may be stored in another notation: found by their keys, in tiers. */
+/**
+ * Whether the text can be a phone number, or an email stored in another notation. Such addresses are found by their
+ * keys, in tiers.
+ */
 const isWrittenOtherwise = (q: string): boolean =>
   /^\s*(?:tel:)?[+0-9 ()./-]{5,500}$/i.test(q.normalize('NFKC')) ||
   (q.includes('@') && /^mailto:|[^!-~]|xn--/i.test(q.trim()));
 
-/** The requested kinds, without duplicates. @throws AppError bad_request */
+/** Returns the requested kinds without duplicates. @throws AppError bad_request */
 function readTypes(types: string | undefined): string[] {
   const kinds = types === undefined ? ['person', 'holon'] : types.split(',').map((type) => type.trim());
   if (!kinds.every((type) => type === 'person' || type === 'holon'))

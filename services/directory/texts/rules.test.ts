@@ -11,7 +11,7 @@ const links = [
   'MailTo:ada@example.org?subject=x',
   'tel:+49-30-5550101',
 ];
-/** Schemes that browsers run or that lead elsewhere, and how they are hidden. */
+/** Rejected links: schemes that browsers run or that lead to other programs, and ways to hide such schemes. */
 const refused = [
   'javascript:alert(1)',
   ' JaVaScript:alert(1)',
@@ -59,17 +59,19 @@ const texts = [
 ];
 
 describe('findLinkProblem (D72)', () => {
-  it.each(links)('accepts %j', (value) => expect(findLinkProblem(value)).toBeUndefined());
-  it.each([...refused, ...texts])('rejects %j', (value) => expect(findLinkProblem(value)).toMatch(/^must /));
+  it.each(links)('accepts the link %j', (value) => expect(findLinkProblem(value)).toBeUndefined());
+  it.each([...refused, ...texts])('rejects the link %j', (value) => expect(findLinkProblem(value)).toMatch(/^must /));
 });
 
 describe('findContactProblem (D72)', () => {
-  it.each([...links, ...texts])('accepts %j', (value) => expect(findContactProblem(value)).toBeUndefined());
-  it.each([...refused, 'a\u0000b', 'a\u0085b', 'a\u001b[31m'])('rejects %j', (value) =>
+  it.each([...links, ...texts])('accepts the contact value %j', (value) =>
+    expect(findContactProblem(value)).toBeUndefined(),
+  );
+  it.each([...refused, 'a\u0000b', 'a\u0085b', 'a\u001b[31m'])('rejects the contact value %j', (value) =>
     expect(findContactProblem(value)).toMatch(/^must /),
   );
 
-  it('rejects values that a browser reads with another scheme, wherever ignored characters occur', () => {
+  it('rejects links that a browser interprets with another scheme, for ignored characters at any position', () => {
     const noise = fc.constantFrom(
       '',
       ' ',
@@ -99,7 +101,7 @@ describe('findContactProblem (D72)', () => {
     );
   });
 
-  it('rejects every text that URL parses with another scheme', () => {
+  it('rejects every link that `URL` parses with another scheme', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.webUrl()), (value) => {
         const scheme = URL.canParse(value) ? new URL(value).protocol : undefined;
@@ -111,9 +113,11 @@ describe('findContactProblem (D72)', () => {
 });
 
 describe('isWebAddress', () => {
-  it.each(['https://example.org', 'http://a'])('accepts %j', (value) => expect(isWebAddress(value)).toBe(true));
+  it.each(['https://example.org', 'http://a'])('accepts the web address %j', (value) =>
+    expect(isWebAddress(value)).toBe(true),
+  );
   it.each(['mailto:a@b.c', '//example.org', 'https://', 'https://a\u0000', 'https://a/\u009f', ' https://a'])(
-    'rejects %j',
+    'rejects the web address %j',
     (value) => expect(isWebAddress(value)).toBe(false),
   );
 });
@@ -142,18 +146,18 @@ describe('rich text (D46b)', () => {
     ['<textarea><img src=x onerror=steal()></textarea>', '&lt;img src=x onerror=steal()&gt;'],
     ['<br><hr><pre><code>x</code></pre>', '<br /><hr /><pre><code>x</code></pre>'],
     ['  plain  ', 'plain'],
-  ])('%j becomes %j', (given, wanted) => {
+  ])('sanitises %j to %j', (given, wanted) => {
     expect(sanitizeRichText(given)).toBe(wanted);
   });
 
-  // Closed, half open and foreign pieces of markup, in any order: what browsers and parsers read differently.
+  // Closed, half-open and foreign fragments of markup in any order, which browsers and parsers read differently.
   const pieces =
     '<p>|</p>|<a href="|">|<script>|</script>|<style>|</style>|<svg>|<math>|<textarea>|</textarea/>|<xmp>|<iframe>|<noscript>|<!--|-->|<![CDATA[|]]>' +
     '|javascript:alert(1)| onerror=x|<img src=x|&lt;|&#106;|<b|/>|<|>|"|\'|&|<li>|<template>|<option>|<plaintext>|\t';
   const piece = fc.oneof(fc.constantFrom(...pieces.split('|')), fc.string({ maxLength: 6 }));
   const markup = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(''));
 
-  it('is idempotent', () => {
+  it('does not change rich text that is already sanitised', () => {
     fc.assert(
       fc.property(markup, (html) => {
         const once = sanitizeRichText(html);
@@ -163,7 +167,7 @@ describe('rich text (D46b)', () => {
     );
   });
 
-  it('removes elements, attributes and URLs that are not allowed', () => {
+  it('removes elements, attributes and URLs that are not allowed in rich text', () => {
     const element = /<\/?([a-zA-Z][^\s/>]*)([^>]*)>/g;
     fc.assert(
       fc.property(markup, (html) => {
@@ -178,14 +182,14 @@ describe('rich text (D46b)', () => {
     );
   });
 
-  it('keeps plain text unchanged', () => {
+  it('does not change plain text', () => {
     const unescape = (html: string): string =>
       html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
     const plain = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[<&\r]/g, ''));
     fc.assert(fc.property(plain, (text) => expect(unescape(sanitizeRichText(text))).toBe(text.trim())));
   });
 
-  it('treats plain text the same with and without elements', () => {
+  it('sanitises plain text the same way with and without an element after it', () => {
     const end = '<br />';
     fc.assert(
       fc.property(fc.oneof(markup, fc.string({ unit: 'binary' })), (html) => {

@@ -9,10 +9,10 @@ import { hasControlCharacters } from '#libs/text';
 import { isLonger, maxDescriptionLength } from '../api-objects/contract.ts';
 
 const webSchemes: ReadonlySet<string> = new Set(['http', 'https']);
-/** Problem of a value that is not a link, phrased after the field name. */
+/** Problem of a value that is not a link, as a phrase that follows the field name. */
 const allowed = 'must be a link with the scheme http, https, mailto or tel';
 
-/** The problem of a link; undefined if it is valid. */
+/** Returns the problem of a link, or undefined if it is valid. */
 export function findLinkProblem(value: string): string | undefined {
   if (hasControlCharacters(value)) return 'must have no control characters';
   const scheme = findScheme(value);
@@ -23,8 +23,8 @@ export function findLinkProblem(value: string): string | undefined {
 }
 
 /**
- * The problem of a contact value or another text that can be a link; undefined if it is valid. Text without a scheme
- * can have any number of lines.
+ * Returns the problem of a contact value or another text that can be a link, or undefined if it is valid. A text
+ * without a scheme can have any number of lines.
  */
 export function findContactProblem(value: string): string | undefined {
   if (findScheme(value) !== undefined) return findLinkProblem(value);
@@ -40,22 +40,22 @@ export function isWebAddress(text: string): boolean {
 export const maxAddressLength = 2_000;
 export const tooLongAddress = `is longer than ${maxAddressLength} characters`;
 
-/** The problem of an http(s) URL; undefined if it is valid or empty. */
+/** Returns the problem of an http(s) URL, or undefined if it is valid or empty. */
 export function webAddressProblem(value: string): string | undefined {
   if (value.length > maxAddressLength) return tooLongAddress;
   return value === '' || isWebAddress(value) ? undefined : 'must be an http or https address';
 }
 
 /**
- * The scheme that any consumer could see, in lower case. Browsers ignore leading control characters and spaces, and
- * line breaks; others drop invisible characters or normalize compatible letters.
+ * Returns the scheme that any consumer could read, in lower case. Browsers ignore leading control characters and
+ * spaces, and line breaks; other consumers drop invisible characters or normalize compatible letters.
  */
 function findScheme(text: string): string | undefined {
   const seen = text.normalize('NFKC').replace(/[\p{Cc}\p{Cf}\p{Z}]/gu, '');
   return /^([a-z][a-z0-9+.-]*):/i.exec(seen)?.[1]?.toLowerCase();
 }
 
-/** Whether the text can be one email address without a display name; surrounding whitespace is ignored. */
+/** Whether the text can be one email address without a display name. Surrounding whitespace is ignored. */
 export function isEmail(text: string): boolean {
   return text.length <= 320 && /^[^\s@<>‹›«»,;()]+@[^\s@<>‹›«»,;()]+$/.test(text.trim());
 }
@@ -84,7 +84,7 @@ export const richTextTags: readonly string[] = [
 ];
 const linkProtocols: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 const linkRelation = 'noopener noreferrer nofollow';
-/** Maximum nesting; deeper elements are dropped, their text is kept. */
+/** Maximum nesting. Deeper elements are dropped; their text remains. */
 const maxNesting = 100;
 
 const options: sanitizeHtml.IOptions = {
@@ -103,13 +103,16 @@ const require = createRequire(import.meta.url);
 /** Text without elements and escapes. */
 const plainText = /^[^<>&"\r\0]*$/;
 
-/** Maximum rounds until the result is stable. Two suffice unless dropped elements separated others. */
+/** Maximum rounds until the result is stable. Two rounds suffice unless dropped elements separated other elements. */
 const maxRounds = 5;
 
-/** Keeps allowed elements only. Drops other elements but keeps their text, except in scripts and styles. Idempotent. */
+/**
+ * Removes all elements that are not allowed. Their text remains, except the text of scripts and styles. A second call
+ * changes nothing.
+ */
 export function sanitizeRichText(html: string): string {
   if (plainText.test(html)) return html.trim();
-  // Loaded on first use: it is a tenth of the code that the service loads.
+  // The module is loaded on first use: it is a tenth of the code that the service loads.
   const sanitize = require('sanitize-html') as typeof sanitizeHtml;
   let text = html;
   for (let round = 0; round < maxRounds; round++) {
@@ -130,14 +133,14 @@ export function readRichText(html: string): { readonly value: string } | { reado
     : { value };
 }
 
-/** @throws AppError 400 that names the field */
+/** Returns the sanitized text of a field. @throws AppError 400 that names the field */
 export function requireRichText(field: string, html: string): string {
   const read = readRichText(html);
   if ('problem' in read) throw badRequest(`${field} ${read.problem}.`);
   return read.value;
 }
 
-/** Whether it is an absolute URL with an allowed scheme. */
+/** Whether a link is an absolute URL with an allowed scheme. */
 function isLink(href: string | undefined): href is string {
   return href !== undefined && URL.canParse(href) && linkProtocols.has(new URL(href).protocol);
 }

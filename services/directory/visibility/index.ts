@@ -1,4 +1,4 @@
-/** Which holons a caller can see and edit. */
+/** Defines which holons a caller can see and edit. */
 export {
   type Viewer,
   type ViewerSql,

@@ -1,29 +1,29 @@
 /**
- * The access policy for holons (D18f, D48, D49). Every statement that reads or writes holons for a caller contains it,
- * with `readViewer` as its `viewerParams`.
+ * The access policy for holons (D18f, D48, D49). Every statement that reads or writes holons for a caller contains this
+ * policy, with the result of `readViewer` as its `viewerParams`.
  */
 import type { Actor } from '#libs/contract';
 import { type Sql, sql, type SqlPart, t } from '#libs/sql';
 
-/** The caller for whom holons are read. */
+/** Rights of the caller for whom holons are read. */
 export interface Viewer {
   readonly seesAll: boolean;
-  /** Null = no account: team authority does not apply. */
+  /** Null when the caller has no account; team authority then does not apply. */
   readonly accountId: number | null;
 }
 
 /** Statement parameters of a viewer. */
 export const viewerParams = { seesAll: t.boolean, accountId: t.integer.nullable };
 
-/** Viewer in SQL fragments. */
+/** A viewer as SQL fragments. */
 export interface ViewerSql {
   readonly seesAll: SqlPart;
   readonly accountId: SqlPart;
 }
 
 /**
- * Rights of the caller on private holons (D18f, D48, D49): superusers and global editors see all, people what their
- * team authority covers, the shared token and calls without an actor none.
+ * Returns the rights of the caller on private holons (D18f, D48, D49). Superusers and global editors see all, people
+ * see the holons that their team authority covers, the shared token and calls without an actor see none.
  */
 export function readViewer(actor: Actor | undefined): Viewer {
   return actor?.kind === 'user'
@@ -32,8 +32,8 @@ export function readViewer(actor: Actor | undefined): Viewer {
 }
 
 /**
- * SQL condition: the caller can see the holon. Free for public classes; otherwise checks once per statement whether the
- * caller has any authority, and only then walks up the tree.
+ * SQL condition: the caller can see the holon. It costs nothing for public classes; otherwise it checks once per
+ * statement whether the caller has any authority, and only then searches the ancestors.
  * @param holon alias of `directory.holons`
  * @param objectClass alias of its `directory.object_classes`
  */
@@ -42,15 +42,15 @@ export function holonVisibleSql(holon: string, objectClass: string, viewer: View
 }
 
 /**
- * SQL condition: the caller can edit the holon: global editors and superusers all, others the holons of their active
- * team authority and below (D49). Privacy of the class does not matter.
+ * SQL condition: the caller can edit the holon. Global editors and superusers can edit all holons, others the holons of
+ * their active team authority and below (D49). Privacy of the class has no influence.
  * @param holon alias of `directory.holons`
  */
 export function canEditHolonSql(holon: string, viewer: ViewerSql): Sql {
   return sql`(${hasAuthoritySql(holon, viewer)})`;
 }
 
-/** Authority over everything, the holon or one of its ancestors. */
+/** SQL condition: the caller has authority over everything, the holon or one of its ancestors. */
 function hasAuthoritySql(holon: string, { seesAll, accountId }: ViewerSql): Sql {
   return sql`${seesAll}
     or (exists (select from directory.team_authority own where own.account_id = ${accountId} and own.is_active)
@@ -58,9 +58,9 @@ function hasAuthoritySql(holon: string, { seesAll, accountId }: ViewerSql): Sql 
 }
 
 /**
- * The same policy as CTEs (of `with recursive`), top-down: `name` contains the ids of private holons that the caller
- * sees through team authority; empty for callers who see all. For counts, which start from few private holons instead
- * of many rows.
+ * Returns the same policy as CTEs (of `with recursive`), top-down: `name` contains the ids of private holons that the
+ * caller sees through team authority. It is empty for callers with access to all holons. Counts use it, since they then
+ * start from few private holons instead of many rows.
  */
 export function coveredHolonsSql(name: string, { seesAll, accountId }: ViewerSql): Sql {
   const [covered, tree] = [sql.id(name), sql.id(`${name}_tree`)];
@@ -89,7 +89,7 @@ export function belongsToVisibleHolonSql(classColumn: string, holonColumn: strin
       where seen.id = ${sql.id(holonColumn)} and ${holonVisibleSql('seen', 'seen_class', viewer)} offset 0))`;
 }
 
-/** The parent is null if the caller cannot see it. */
+/** Returns the SQL of the holon's fields. The parent is null if the caller cannot see it. */
 function holonFieldsSql(holon: Sql, objectClass: Sql, viewer: ViewerSql): Sql {
   return sql`'id', ${holon}.id, 'name', ${holon}.name, 'slug', ${holon}.slug, 'type', ${objectClass}.slug, 'description', ${holon}.description,
     'parent_id', (select outer_holon.id from directory.holons outer_holon join directory.object_classes outer_class on outer_class.id = outer_holon.class_id
@@ -97,12 +97,12 @@ function holonFieldsSql(holon: Sql, objectClass: Sql, viewer: ViewerSql): Sql {
     'logo_url', ${holon}.logo_url, 'links', ${holon}.links`;
 }
 
-/** HolonPublic of a row of `holons` and its class. */
+/** Returns the SQL of HolonPublic for a row of `holons` and its class. */
 export function holonPublicSql(holon: string, objectClass: string, viewer: ViewerSql): Sql {
   return sql`json_build_object(${holonFieldsSql(sql.id(holon), sql.id(objectClass), viewer)})`;
 }
 
-/** HolonListItem; parameters as in `holonPublicSql`. */
+/** Returns the SQL of HolonListItem. The parameters are the same as in `holonPublicSql`. */
 export function holonListItemSql(holon: string, objectClass: string, viewer: ViewerSql): Sql {
   const row = sql.id(holon);
   return sql`json_build_object(${holonFieldsSql(row, sql.id(objectClass), viewer)}, 

@@ -28,7 +28,7 @@ export const textChange = Type.Optional(
 );
 /** Common fields of `changes`. */
 export const workflowChanges = {
-  /** Present if the step changed, even to one with the same slug. */
+  /** Present if the step changed, even if the new step has the same slug. */
   current_step: textChange,
   follow_up_after: textChange,
 };

@@ -1,5 +1,5 @@
 /**
- * What memberships, relationships and worklists share: a row at a step of a journey, with a follow-up date and a
+ * Shared code of memberships, relationships and worklists: a row at a step of a journey, with a follow-up date and a
  * responsible person.
  */
 export {

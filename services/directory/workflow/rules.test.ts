@@ -21,7 +21,7 @@ const clockAt = (text: string) => {
 };
 
 describe('follow_up_after (rules/memberships#updates)', () => {
-  it.each(['2026-05-01', '2024-02-29', '0001-01-01', '9999-12-31'])('accepts the value %s', (text) => {
+  it.each(['2026-05-01', '2024-02-29', '0001-01-01', '9999-12-31'])('accepts the follow-up date %s', (text) => {
     expect(isCalendarDate(text)).toBe(true);
     expect(() => checkFollowUp(text)).not.toThrow();
   });
@@ -37,19 +37,19 @@ describe('follow_up_after (rules/memberships#updates)', () => {
     ' 2026-05-01',
     '20260501',
     '10000-01-01',
-  ])('rejects %j with 400', (text) => {
+  ])('rejects the follow-up date %j with 400', (text) => {
     expect(isCalendarDate(text)).toBe(false);
     expect(() => checkFollowUp(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
-  it('accepts null and an absent date', () => {
+  it('accepts null and a missing follow-up date', () => {
     expect(() => checkFollowUp(null)).not.toThrow();
     expect(() => checkFollowUp(undefined)).not.toThrow();
   });
 });
 
 describe('today (D50)', () => {
-  it('is computed in the configured time zone', () => {
+  it('returns the date in the configured time zone', () => {
     const clock = clockAt('2026-05-01T23:30:00Z');
     expect(createToday(clock, 'UTC')()).toBe('2026-05-01');
     expect(createToday(clock, 'Europe/Berlin')()).toBe('2026-05-02');
@@ -65,7 +65,7 @@ describe('date spans of the periods overdue, today and future', () => {
     .integer({ min: -400, max: 400 })
     .map((shift) => new Date(Date.UTC(2026, 2, 1 + shift)).toISOString().slice(0, 10));
 
-  it('contain exactly the dates of their periods', () => {
+  it('returns exactly the dates of each period', () => {
     fc.assert(
       fc.property(
         fc.subarray([...followUpPeriods], { minLength: 1 }),
@@ -87,7 +87,7 @@ const step = (id: number, slug: string, position: number, archived = false): Jou
   position,
   is_archived: archived,
 });
-/** In no order; two share a position, the id decides. */
+/** Steps in mixed order. Two steps share a position, so their ids decide. */
 const steps = [step(7, 'c', 1), step(3, 'b', 1), step(9, 'a', 0), step(4, 'gone', 2, true), step(2, 'd', 3)];
 const refusal = expect.objectContaining({ code: 'bad_request' });
 
@@ -98,7 +98,7 @@ describe('step fields of an update (rules/memberships#updates)', () => {
     { advance_step: true, step_slug: 'a', journey_slug: 'j' },
     { journey_slug: 'j' },
     { journey_slug: 'j', advance_step: false },
-  ])('reject %j', (controls) => {
+  ])('rejects the step fields %j', (controls) => {
     expect(() => checkStepControls(controls)).toThrow(refusal);
   });
 
@@ -108,34 +108,34 @@ describe('step fields of an update (rules/memberships#updates)', () => {
     { advance_step: true },
     { advance_step: false, step_slug: 'a' },
     { journey_slug: 'j', step_slug: 'a' },
-  ])('allow %j', (controls) => {
+  ])('accepts the step fields %j', (controls) => {
     expect(() => checkStepControls(controls)).not.toThrow();
   });
 });
 
 describe('moves between steps (rules/memberships#updates)', () => {
-  it('advance by (order, id) past archived steps', () => {
+  it('advances by (order, id) past archived steps', () => {
     const order = [null, 9, 3, 7].map((current) => findNextStep(steps, current)?.slug);
     expect(order).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('advance from an archived step to the next active one', () => {
+  it('advances from an archived step to the next active step', () => {
     expect(findNextStep(steps, 4)?.slug).toBe('d');
   });
 
-  it('fail with 400 at the last active step', () => {
+  it('returns 400 when it advances from the last active step', () => {
     expect(() => chooseStep({ advance_step: true }, steps, 2)).toThrow(refusal);
     expect(() => chooseStep({ advance_step: true }, [], null)).toThrow(refusal);
     expect(() => chooseStep({ advance_step: true }, [step(1, 'old', 0, true)], null)).toThrow(refusal);
   });
 
-  it('reach a named active step, and reject archived and unknown ones', () => {
+  it('moves to a named active step, and rejects archived and unknown steps', () => {
     expect(chooseStep({ step_slug: 'd' }, steps, 9)?.id).toBe(2);
     expect(() => chooseStep({ step_slug: 'gone' }, steps, 9)).toThrow(refusal);
     expect(() => chooseStep({ step_slug: 'nowhere' }, steps, 9)).toThrow(refusal);
   });
 
-  it('keep the step without step fields', () => {
+  it('does not change the step without step fields', () => {
     expect(chooseStep({}, steps, 9)).toBeUndefined();
     expect(chooseStep({ advance_step: false }, steps, 9)).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import type { Clock } from '#libs/time';
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** Whether the text is a valid date `YYYY-MM-DD`, years 0001 to 9999. */
+/** Whether the text is a valid date `YYYY-MM-DD` in the years 0001 to 9999. */
 export function isCalendarDate(text: string): boolean {
   const match = datePattern.exec(text);
   if (match === null) return false;
@@ -14,16 +14,16 @@ export function isCalendarDate(text: string): boolean {
   return year > 0 && date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** @throws AppError 400 unless it is null, absent or a valid date */
+/** Validates a follow-up date. @throws AppError 400 unless it is null, absent or a valid date */
 export function checkFollowUp(date: string | null | undefined): void {
   if (date === null || date === undefined || isCalendarDate(date)) return;
   throw badRequest('follow_up_after must be a date of the form YYYY-MM-DD.');
 }
 
-/** Today's date in a time zone, `YYYY-MM-DD`. */
+/** Returns today's date in a time zone as `YYYY-MM-DD`. */
 export type Today = () => string;
 
-/** The format is created once: creating it takes forty times as long as using it. */
+/** The date format is created once, since creating it takes forty times as long as using it. */
 export function createToday(clock: Clock, timeZone: string): Today {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -46,14 +46,14 @@ export function isFollowUpPeriod(text: string): text is FollowUpPeriod {
   return (followUpPeriods as readonly string[]).includes(text);
 }
 
-/** Dates between `from` and `to`, inclusive, without `except`; infinities where unbounded. */
+/** Dates from `from` to `to`, inclusive, without `except`. Unbounded ends are infinities. */
 export interface DateSpan {
   readonly from: string;
   readonly to: string;
   readonly except: string | null;
 }
 
-/** Combines periods into one span, with a gap if only today is missing. */
+/** Combines periods into one span. If only today is missing, the span has a gap. */
 export function spanOf(periods: ReadonlySet<FollowUpPeriod>, today: string): DateSpan {
   const [overdue, now, future] = followUpPeriods.map((period) => periods.has(period));
   const from = overdue === true ? '-infinity' : now === true ? today : shiftDate(today, 1);
@@ -80,7 +80,7 @@ export interface StepControls {
   readonly journey_slug?: string | undefined;
 }
 
-/** @throws AppError 400 when fields exclude each other or one requires another */
+/** Checks the step fields of an update. @throws AppError 400 when fields exclude each other or one requires another */
 export function checkStepControls({
   step_slug: step,
   advance_step: advance,
@@ -91,13 +91,14 @@ export function checkStepControls({
   if (journey !== undefined && step === undefined) throw badRequest('journey_slug requires step_slug.');
 }
 
-/** The step with this slug, unless archived. */
+/** Returns the step with this slug, unless it is archived. */
 export function findActiveStep<Step extends JourneyStep>(steps: readonly Step[], slug: string): Step | undefined {
   return steps.find((step) => step.slug === slug && !step.is_archived);
 }
 
 /**
- * The next active step by (order, id) after the current one, which can be archived; without a current step the first.
+ * Returns the next active step by (order, id) after the current step, which can be archived. Without a current step
+ * returns the first active step.
  */
 export function findNextStep<Step extends JourneyStep>(
   steps: readonly Step[],
@@ -114,10 +115,10 @@ function compareSteps(left: JourneyStep, right: JourneyStep): number {
 }
 
 /**
- * The step to move to; undefined = stay.
+ * Returns the step to move to; undefined = no move.
  * @param steps steps of the target journey
  * @param currentId current step, or null
- * @throws AppError 400 when there is no such active step or no next one
+ * @throws AppError 400 when the requested step is not active or a next step does not exist
  */
 export function chooseStep(
   controls: StepControls,

@@ -1,6 +1,6 @@
 /**
- * Memberships and relationships at steps of journeys: JSON, state and what updates check (rules/memberships#updates;
- * D46, D46a, D47a).
+ * Statements on memberships and relationships at steps of journeys: JSON, state, and the data that updates check
+ * (rules/memberships#updates; D46, D46a, D47a).
  */
 import { type RowOf, sql, type Sql, type SqlPart, statement, t } from '#libs/sql';
 import { personOrNullSql, personPublicSql } from '../api-objects/index.ts';
@@ -14,7 +14,8 @@ export const findJourneysFor = statement.many({
     slug: t.text,
     bulk_add: t.boolean,
     /**
-     * Whether it is in the effective catalogue of the holon's class: its own journeys and those of ancestor classes.
+     * Whether the journey is in the effective catalogue of the holon's class: the journeys of the class and of its
+     * ancestor classes.
      */
     allowed: t.boolean,
     /** JSON list of JourneyStep. */
@@ -33,7 +34,7 @@ export const findJourneysFor = statement.many({
     where h.id = ${holonId}`,
 });
 
-/** Steps of a journey, as a JSON list. */
+/** Returns the steps of a journey as a JSON list. */
 export const findJourneySteps = statement.one({
   name: 'workflow.find-steps',
   params: { journeyId: t.integer },
@@ -44,7 +45,10 @@ export const findJourneySteps = statement.one({
     from directory.journey_steps s where s.journey_id = ${journeyId}`,
 });
 
-/** Existing people among the ids, and whether they have an account. Share-locked until the transaction ends. */
+/**
+ * Returns the existing people among the ids and whether they have an account. They are share-locked until the
+ * transaction ends.
+ */
 export const findPeople = statement.many({
   name: 'workflow.find-people',
   params: { ids: t.integer.array },
@@ -61,7 +65,7 @@ export const findHolon = statement.maybeOne({
   sql: ({ id }) => sql`select h.id from directory.holons h where h.id = ${id} for key share`,
 });
 
-/** Joins journey, step and responsible person of a row, as `j`, `s`, `responsible`. */
+/** Returns SQL that joins journey, step and responsible person of a row, as `j`, `s`, `responsible`. */
 function workflowJoinsSql(alias: string): Sql {
   const row = sql.id(alias);
   return sql`left join directory.journeys j on j.id = ${row}.journey_id
@@ -77,7 +81,7 @@ const counterpartJoinsSql = {
   holon: sql`join directory.holons h on h.id = m.holon_id join directory.object_classes c on c.id = h.class_id`,
 } as const;
 
-/** Joins after `directory.memberships m` for items with these counterparts. */
+/** Returns the joins after `directory.memberships m` for items with these counterparts (person, holon). */
 export const membershipJoinsSql = (...counterparts: readonly (keyof typeof counterpartJoinsSql)[]): Sql =>
   sql.join([...counterparts.map((counterpart) => counterpartJoinsSql[counterpart]), workflowJoinsSql('m')], sql` `);
 
@@ -89,11 +93,11 @@ function membershipSql(...counterparts: Sql[]): Sql {
     'step_title', s.title, 'step_slug', s.slug, ${workflowEndSql('m')})`;
 }
 
-/** Item of a person's memberships. */
+/** Returns the SQL of an item in a person's list of memberships. */
 export const membershipWithHolonSql = (viewer: ViewerSql): Sql => membershipSql(holonSql(viewer));
-/** Item of a holon's memberships. */
+/** SQL of an item in a holon's list of memberships. */
 export const membershipWithPersonSql = membershipSql(personSql);
-/** Membership in replies to writes: with person and holon. */
+/** Returns the SQL of a membership in replies to writes, with person and holon. */
 export const membershipWithBothSql = (viewer: ViewerSql): Sql => membershipSql(personSql, holonSql(viewer));
 
 /** Joins after `directory.relationships r`. */
@@ -104,7 +108,7 @@ export const relationshipJoinsSql = sql`join directory.holons fh on fh.id = r.fr
 const sidesSql = (viewer: ViewerSql): Sql =>
   sql`'from_holon', ${holonPublicSql('fh', 'fc', viewer)}, 'to_holon', ${holonPublicSql('th', 'tc', viewer)}`;
 
-/** Relationship list item. */
+/** Returns the SQL of an item in a list of relationships. */
 export const relationshipSql = (viewer: ViewerSql): Sql =>
   sql`json_build_object('relationship_id', r.id, ${sidesSql(viewer)}, 'journey_name', j.name, 'step_title', s.title, ${workflowEndSql('r')})`;
 
@@ -114,18 +118,18 @@ function worklistSql(kind: 'person' | 'holon', alias: string, counterparts: Sql)
     'step_title', s.title, 'responsible_person', ${personOrNullSql('responsible')}, ${counterparts})`;
 }
 
-/** Worklist item of a membership. */
+/** Returns the SQL of a membership's worklist item. */
 export const worklistMembershipSql = (viewer: ViewerSql): Sql =>
   worklistSql('person', 'm', sql`${personSql}, ${holonSql(viewer)}`);
-/** Worklist item of a relationship. */
+/** Returns the SQL of a relationship's worklist item. */
 export const worklistRelationshipSql = (viewer: ViewerSql): Sql => worklistSql('holon', 'r', sidesSql(viewer));
 
 /** Parameters of queries about one row for a caller. */
 export const rowParams = { id: t.integer, ...viewerParams };
 
-/** Current state of a membership or relationship, with the caller's rights. */
+/** Columns of the current state of a membership or relationship, with the caller's rights. */
 export const workflowRow = {
-  /** People and holons whose feeds receive its notes. */
+  /** People and holons in whose feeds the row's notes appear. */
   person_ids: t.integer.array,
   holon_ids: t.integer.array,
   journey_id: t.integer.nullable,
@@ -145,7 +149,7 @@ export function stateSql(alias: string): Sql {
      ${row}.follow_up_after::text as follow_up_after, ${row}.responsible_person_id`;
 }
 
-/** New values of a row. */
+/** Parameters with the new values of a row. */
 export const stateParams = {
   id: t.integer,
   journeyId: t.integer.nullable,

@@ -22,7 +22,8 @@ import {
 } from './statements.ts';
 
 /**
- * Request of an update without the id. Relationships have no `journey_slug` and no `responsible_person_id` to change.
+ * Fields of an update request without the id. Relationships have no `journey_slug` and no `responsible_person_id` to
+ * change.
  */
 export type WorkflowUpdate = Static<TObject<typeof workflowUpdateFields>> & {
   readonly if_match?: string | null | undefined;
@@ -30,7 +31,7 @@ export type WorkflowUpdate = Static<TObject<typeof workflowUpdateFields>> & {
   readonly journey_slug?: string | undefined;
 };
 
-/** Differences between the two. */
+/** Differences between memberships and relationships. */
 export interface WorkflowKind {
   readonly name: 'membership' | 'relationship';
   readonly lock: (tx: Tx, row: { readonly id: number }) => Promise<void>;
@@ -59,7 +60,7 @@ interface WorkflowState {
   readonly responsiblePersonId: number | null;
 }
 
-/** Concurrent updates of a row run one after the other; each sees the result of the previous one. */
+/** Updates a row. Concurrent updates of a row run one after the other, and each sees the result of the previous one. */
 export async function updateWorkflow(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -142,14 +143,14 @@ async function move(tx: Tx, row: WorkflowRow, before: WorkflowState, request: Wo
   };
 }
 
-/** Steps of the current journey, if the request moves the row. */
+/** Returns the steps of the current journey, if the request moves the row to another step. */
 async function listSteps(tx: Tx, journeyId: number | null, request: WorkflowUpdate): Promise<readonly JourneyStep[]> {
   if (journeyId === null || (request.step_slug === undefined && request.advance_step !== true)) return [];
   const { steps } = await findJourneySteps(tx, { journeyId });
   return JSON.parse(steps) as JourneyStep[];
 }
 
-/** Changed fields with old and new values. Steps are compared by id, not by slug (D46a). */
+/** Returns the changed fields with old and new values. Steps are compared by id, not by slug (D46a). */
 function listChanges(
   before: WorkflowState,
   after: WorkflowState,
@@ -163,7 +164,7 @@ function listChanges(
   };
 }
 
-/** @throws AppError 400 unless the person has an account (rules/memberships#updates) */
+/** Checks the responsible person. @throws AppError 400 unless the person has an account (rules/memberships#updates) */
 export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
   if (personId === null || personId === undefined) return;
   const [person] = isPossibleId(personId) ? await findPeople(tx, { ids: [personId] }) : [];
@@ -171,8 +172,8 @@ export async function checkResponsible(tx: Queryable, personId: number | null | 
 }
 
 /**
- * A journey of the effective catalogue of the holon's class, with its steps. @throws AppError 400 when it is unknown or
- * not in the catalogue
+ * Returns a journey of the effective catalogue of the holon's class, with its steps. @throws AppError 400 when it is
+ * unknown or not in the catalogue
  */
 export async function findAllowedJourney(
   tx: Queryable,

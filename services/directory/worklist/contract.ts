@@ -1,4 +1,4 @@
-/** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
+/** Operations on the follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
 import { byUsers, listParameter, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,

@@ -1,4 +1,4 @@
-/** The follow-up worklist (rules/memberships#worklist; D41, D47a, D48, D50). */
+/** Handlers of the follow-up worklist (rules/memberships#worklist; D41, D47a, D48, D50). */
 import { badRequest } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -39,7 +39,10 @@ function readPeriods(text: string | undefined, today: Today): DateSpan | undefin
   return periods.length === 0 ? undefined : spanOf(new Set(periods), today());
 }
 
-/** Without types all items; otherwise memberships if named, and relationships of the named classes. */
+/**
+ * Returns the requested types. Without types, all items match; otherwise memberships if they are named, and
+ * relationships of the named classes.
+ */
 async function readTypes(
   db: Database,
   text: string | undefined,
@@ -53,7 +56,7 @@ async function readTypes(
   return { memberships: tokens.includes('person'), classIds: [...new Set(found.flatMap(({ ids }) => ids))] };
 }
 
-/** Comma-separated tokens, without empty ones. */
+/** Returns the comma-separated tokens of a text, without empty ones. */
 function readTokens(text: string | undefined): string[] {
   return (text ?? '').split(',').flatMap((token) => (token.trim() === '' ? [] : [token.trim()]));
 }

@@ -1,7 +1,7 @@
 /**
- * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): merges memberships and relationships, each in
- * index order. Counts come from maintained tallies, or from the rows of one responsible person.
- * docs/performance-notes.md#worklist-tallies
+ * Statements of the follow-up worklist (rules/memberships#worklist; D41, D47a, D48). They merge memberships and
+ * relationships, each in index order. Counts are read from maintained tallies, or from the rows of one responsible
+ * person. docs/performance-notes.md#worklist-tallies
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, pageParams } from '../lists/index.ts';
@@ -22,11 +22,11 @@ import {
 /** Filters of a worklist. */
 export interface Narrowing {
   readonly memberships: boolean;
-  /** `of-classes`: with a side of one of the classes. */
+  /** `of-classes` = only relationships that have a holon of one of the classes. */
   readonly relationships: 'all' | 'of-classes' | 'none';
-  /** Whether filtered by one responsible person. */
+  /** Whether the worklist is filtered by one responsible person. */
   readonly responsible: boolean;
-  /** Whether filtered by dates. */
+  /** Whether the worklist is filtered by dates. */
   readonly span: boolean;
 }
 
@@ -40,7 +40,7 @@ const params = {
   classIds: t.integer.array.nullable,
 };
 
-/** Parameters in SQL; undefined = no filter. */
+/** Worklist filters as SQL; undefined = no filter. */
 interface WorklistParams {
   readonly limit: SqlPart;
   readonly offset: SqlPart;
@@ -50,7 +50,7 @@ interface WorklistParams {
   readonly classIds: SqlPart | undefined;
 }
 
-/** Number of first rows that a page needs of each kind. */
+/** Returns the number of first rows of each kind that a page needs. */
 const pageEndSql = ({ limit, offset }: WorklistParams): Sql => sql`${limit}::bigint + ${offset}::bigint`;
 
 const membershipVisibleSql = ({ viewer }: WorklistParams): Sql =>
@@ -60,7 +60,7 @@ const relationshipVisibleSql = ({
 }: WorklistParams): Sql => sql`${belongsToVisibleHolonSql('r.from_class_id', 'r.from_holon_id', viewer)}
   and ${belongsToVisibleHolonSql('r.to_class_id', 'r.to_holon_id', viewer)}`;
 
-/** Conditions on responsible person and date: ` and …`, or empty. */
+/** Returns the SQL conditions on responsible person and date, as ` and …` or empty. */
 function narrowSql(alias: string, { responsibleId, span }: WorklistParams): Sql {
   const row = sql.id(alias);
   const responsible =
@@ -76,7 +76,10 @@ const grainSql = ({ span }: WorklistParams): Sql => (span === undefined ? sql` a
 const involvesSql = (alias: string, classIds: SqlPart): Sql =>
   sql`(${sql.id(alias)}.from_class_id = any(${classIds}) or ${sql.id(alias)}.to_class_id = any(${classIds}))`;
 
-/** Relationships of private holons covered by the caller's authority, as `r`; one between two of them appears twice. */
+/**
+ * SQL of relationships of private holons that the caller's authority covers, as `r`. A relationship between two such
+ * holons appears twice.
+ */
 const coveredRelationshipsSql = sql`covered cross join lateral (
     select near.* from directory.relationships near where near.from_holon_id = covered.id
     union all select near.* from directory.relationships near where near.to_holon_id = covered.id offset 0) as r`;
@@ -87,8 +90,8 @@ const membershipPageSql = (
     where ${membershipVisibleSql(filters)}${narrowSql('m', filters)} order by m.follow_up_after, m.id limit ${pageEndSql(filters)})`;
 
 /**
- * Reads each public class in index order, so that rare classes are found at once, and of private classes only holons
- * covered by the caller's authority.
+ * Reads each public class in index order, so that relationships of rare classes are found at once. Of private classes
+ * it reads only relationships of holons that the caller's authority covers.
  */
 function relationshipPageSql(filters: WorklistParams): Sql {
   const { classIds, responsibleId, viewer } = filters;
@@ -108,8 +111,8 @@ function relationshipPageSql(filters: WorklistParams): Sql {
 }
 
 /**
- * Counts public rows (or all, for callers who see all) from the tallies, and adds rows of private holons covered by the
- * caller's authority, holon by holon.
+ * Counts public rows (all rows for callers with access to everything) from the tallies. Rows of private holons that the
+ * caller's authority covers are counted per holon and added.
  */
 function membershipCountSql(filters: WorklistParams): Sql {
   if (filters.responsibleId !== undefined) {
@@ -138,7 +141,7 @@ function worklistSql({ memberships, relationships }: Narrowing, filters: Worklis
   const { limit, offset, viewer } = filters;
   const pages: Sql[] = [];
   const counts: Sql[] = [];
-  /** `offset 0` forces look-ups by id; with a join, PostgreSQL would scan whole tables. */
+  /** `offset 0` forces look-ups by id. With a join, PostgreSQL would scan whole tables. */
   const items: Sql[] = [];
   if (memberships) {
     pages.push(membershipPageSql(filters));
@@ -181,7 +184,7 @@ function declareWorklist(narrowing: Narrowing) {
     ...(span ? [] : ['from', 'to', 'except']),
     ...(relationships === 'of-classes' ? [] : ['classIds']),
   ];
-  // Unused filters are not parameters of the statement; callers can pass them anyway.
+  // Filters that a worklist does not use are not parameters of its statement; callers can pass them anyway.
   const own = Object.fromEntries(Object.entries(params).filter(([name]) => !omitted.includes(name))) as typeof params;
   return statement.one({
     name: nameOf(narrowing),
@@ -200,7 +203,10 @@ function declareWorklist(narrowing: Narrowing) {
   });
 }
 
-/** Supported combinations: all, memberships, relationships of classes, or both. */
+/**
+ * Supported combinations: everything, memberships, relationships of classes, or memberships and relationships of
+ * classes.
+ */
 const kinds: readonly Pick<Narrowing, 'memberships' | 'relationships'>[] = [
   { memberships: true, relationships: 'all' },
   { memberships: true, relationships: 'none' },
@@ -211,17 +217,17 @@ const narrowings = kinds.flatMap((kind) =>
   [true, false].flatMap((responsible) => [true, false].map((span): Narrowing => ({ ...kind, responsible, span }))),
 );
 
-/** One statement per combination, so that each has a fitting plan. */
+/** Each combination has a separate statement, so that its plan fits. */
 export const worklists = new Map(narrowings.map((narrowing) => [nameOf(narrowing), declareWorklist(narrowing)]));
 
-/** @throws Error for an unsupported combination */
+/** Returns the worklist statement for a combination of filters. @throws Error for an unsupported combination */
 export function worklistOf(narrowing: Narrowing): ReturnType<typeof declareWorklist> {
   const found = worklists.get(nameOf(narrowing));
   if (found === undefined) throw new Error(`There is no statement ${nameOf(narrowing)}`);
   return found;
 }
 
-/** Holon classes with these slugs and their descendants, retired or not. */
+/** Returns the holon classes with these slugs and their descendants, including retired classes. */
 export const findClassSubtrees = statement.many({
   name: 'worklist.find-classes',
   params: { slugs: t.text.array },
@@ -231,7 +237,7 @@ export const findClassSubtrees = statement.many({
     from directory.object_classes c where c.slug = any(${slugs}) and c.object_kind = 'holon'`,
 });
 
-/** Sums the rows of each key into one row. Rows that another process is folding are skipped. */
+/** Sums the rows of each key into one row. Rows that another process is summing are skipped. */
 export const foldTallies = statement.none({
   name: 'worklist.fold-tallies',
   sql: () => {

@@ -1,5 +1,5 @@
 /**
- * Applies a workspace document: validates all of it, then writes it in one transaction
+ * Applies a workspace document: validates the whole document, then writes it in one transaction
  * (rules/workspace#workspace-file).
  */
 import { type AuditContext, recordAudit } from '#libs/audit';
@@ -36,15 +36,17 @@ export type WorkspaceDependencies = Pick<Dependencies, 'db' | 'jobs' | 'eventOut
 
 type Applied = Static<typeof workspaceRpcs.applyWorkspace.reply>;
 
-/** Maximum reported problems; larger numbers come from one repeated mistake. */
+/** Maximum reported problems. A larger number is caused by one repeated mistake. */
 const maxProblems = 5_000;
 const maxAttempts = 3;
-/** A concurrent writer took a slug or removed a row; retrying sees it. */
+/**
+ * SQL states of conflicts with a concurrent writer that used a slug or removed a row. A retry sees the writer's change.
+ */
 const lostRaces = new Set(['23505', '23503']);
 
 /**
- * @throws AppError `invalid_workspace` with all problems (details `problems`: `[{path, message}]`); nothing is changed
- * then
+ * Applies a workspace document. @throws AppError `invalid_workspace` with all problems (details `problems`: `[{path,
+ * message}]`); nothing is changed then
  */
 export async function applyWorkspace(
   deps: WorkspaceDependencies,
@@ -121,8 +123,8 @@ function findRefusedPasswords(passwords: Passwords, { accounts }: Lists): Proble
 }
 
 /**
- * Hashes passwords that differ from the stored ones, by lower-case email, and adds their problems. Stored passwords are
- * not checked again, so that an applied file can be reapplied.
+ * Hashes the passwords that differ from the stored ones, by lower-case email, and adds problems of unsuitable
+ * passwords. Stored passwords are not checked again, so that a file can be applied repeatedly.
  */
 async function hashPasswords(
   { db, passwords }: WorkspaceDependencies,
@@ -149,7 +151,7 @@ async function hashPasswords(
     if (problem !== undefined) problems.push({ path: [...path], message: problem });
     else hashes.set(email, dryRun ? 'dry run' : await passwords.hash(password));
   };
-  // Two at a time: logins use the same queue.
+  // Two passwords are hashed at a time, since logins use the same queue.
   const waiting = [...passwordsByEmail];
   const worker = async (): Promise<void> => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
@@ -182,7 +184,10 @@ async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Wri
   return problems;
 }
 
-/** Address fields are known only after holons have their class and classes their ancestors. */
+/**
+ * Checks info fields after the write, since a field's type is known only after holons have their class and classes
+ * their ancestors.
+ */
 async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Promise<Problem[]> {
   const byId = new Map(holons.map((target) => [written.idOfTarget('holons', target), target.item]));
   const ids = [...byId].filter(([, { value }]) => isJsonObject(value['infos'])).map(([id]) => id);
@@ -199,7 +204,10 @@ async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Pr
   });
 }
 
-/** Key → id of all items, and of named steps as `<journey>/<step>`; on a dry run only of existing ones. */
+/**
+ * Returns a map from key to id of all items, and of named steps as `<journey>/<step>`. A dry run returns only existing
+ * items.
+ */
 function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<string, Record<string, number>> {
   const ids: [string, Record<string, number>][] = listNames
     .filter((list: ListName) => targets[list].length > 0)
@@ -214,9 +222,9 @@ function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<stri
   return Object.fromEntries(ids);
 }
 
-/** Above this number, caches are cleared instead of listing ids. */
+/** Maximum ids in an event. With more changes the event clears the caches instead of listing ids. */
 const maxNamedIds = 1_000;
-/** Lists with feed events (V1). */
+/** Lists whose changes are feed events (V1). */
 const feedLists = [
   ['people', 'person'],
   ['holons', 'holon'],
@@ -229,7 +237,7 @@ interface EmitTargets {
   readonly eventOutbox: EventOutbox;
 }
 
-/** Emits events for other services and the feed, in the same transaction. */
+/** Emits events for other services and the feed, in the transaction of the application. */
 export async function emitChanges(
   tx: Tx,
   { jobs, eventOutbox }: EmitTargets,
@@ -258,7 +266,7 @@ export async function emitChanges(
   const classes = touched('classes');
   await emit(peopleEvents.peopleChanged, touched('people'));
   await emit(holonEvents.holonsChanged, classes.length > 0 ? null : touched('holons'));
-  // Holons of another class can start or stop owning journeys (D18d).
+  // A holon that changes its class can start or stop owning journeys (D18d).
   const ownersChanged = classes.length > 0 || log.changedIds('holons', ['class_id']).length > 0;
   await emit(
     journeyEvents.journeysChanged,

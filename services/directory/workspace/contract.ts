@@ -1,7 +1,7 @@
-/** Export, application and upload of the workspace file (rules/workspace#workspace-file). */
+/** Operations that export, apply and upload the workspace file (rules/workspace#workspace-file). */
 import { byOperators, rpc, Type, workspacePage } from '#libs/contract';
 
-/** Lists that the directory owns, ordered so that each refers only to itself and earlier ones. */
+/** Lists that the directory owns. Each list refers only to itself and to earlier lists. */
 export const workspaceLists = [
   'spheres',
   'classes',
@@ -13,13 +13,13 @@ export const workspaceLists = [
   'relationships',
 ] as const;
 
-/** A problem of a workspace document: path from its root, and message. */
+/** A problem of a workspace document: the path from its root, and a message. */
 export const workspaceProblem = Type.Object({
   path: Type.Array(Type.Union([Type.String(), Type.Integer()])),
   message: Type.String(),
 });
 
-/** A created or changed item. Secret values are not shown. */
+/** A created or changed item. Secret values are omitted. */
 export const workspaceChange = Type.Object({
   list: Type.String(),
   key: Type.String(),

@@ -1,4 +1,4 @@
-/** The workspace file: upload in parts, application and export (rules/workspace#workspace-file). */
+/** Handlers of the workspace file: upload in chunks, application and export (rules/workspace#workspace-file). */
 import { replaceSecrets } from '#libs/config';
 import { appError } from '#libs/errors';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
@@ -45,10 +45,10 @@ export function createWorkspaceHandlers(deps: WorkspaceDependencies): WorkspaceH
   };
 }
 
-/** @param variables collects the names of secrets */
+/** Converts a stored row to an item of the file. @param variables collects the names of secrets */
 export function toFileItem(list: ListName, row: JsonObject, variables: Set<string>): JsonObject {
   const item = withoutNulls(row);
-  // Without a step, a new membership would start at the first one.
+  // Null is written explicitly: without a step, a new membership would start at the first step.
   if ('journey' in item && !('step' in item)) item['step'] = null;
   if (list === 'journeys' && Array.isArray(item['steps'])) {
     const nameOf = (step: JsonObject): string => `steps_${String(item['slug'])}_${String(step['slug'])}`;
@@ -60,7 +60,9 @@ export function toFileItem(list: ListName, row: JsonObject, variables: Set<strin
   return item;
 }
 
-/** Drops nulls: in the file, null in an object removes the field (RFC 7396). Lists stay unchanged. */
+/**
+ * Drops nulls of an object, since null in an object of the file removes the field (RFC 7396). Lists remain unchanged.
+ */
 function withoutNulls(value: JsonObject): JsonObject {
   const entries = Object.entries(value).filter(([, item]) => item !== null);
   return Object.fromEntries(entries.map(([key, item]) => [key, isJsonObject(item) ? withoutNulls(item) : item]));

@@ -6,7 +6,7 @@ import type { EdgeList, EdgeRow, StepRow, Stored } from './rules/rows.ts';
 import { type Fields, type ListName, listNames, vocabulary } from './rules/vocabulary.ts';
 import { findByKey, findEdges, findFormerKeys, findSteps } from './statements/lookups.ts';
 
-/** Reports the values of all reference fields, including nested ones. */
+/** Calls `found` for the value of each reference field, including nested fields. */
 export function referencesIn(fields: Fields, value: JsonObject, found: (list: ListName, key: string) => void): void {
   for (const [name, { field }] of Object.entries(fields)) {
     const given = value[name];

@@ -1,4 +1,4 @@
-/** Writes steps and questions of journeys; their order is their index in the file. */
+/** Writes steps and questions of journeys. Their order is their index in the file. */
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { addConfigAudit, lockSteps } from '../journeys/index.ts';
@@ -10,7 +10,7 @@ import { insertAll, type Row, allocateRowIds, updateAll } from './statements/tab
 
 type JourneyIdOf = (target: Target) => number;
 
-/** Writes the listed steps; other steps keep their position. Returns `<journey>/<step>` → id. */
+/** Writes the listed steps; the positions of other steps do not change. Returns a map from `<journey>/<step>` to id. */
 export async function writeSteps(
   tx: Tx,
   journeys: readonly Target[],
@@ -26,7 +26,7 @@ export async function writeSteps(
     const journeyId = journeyIdOf(target);
     const steps = (target.item.value['steps'] ?? []) as JsonObject[];
     const rows = stored.steps.get(journeyId) ?? [];
-    // A complete list in stored order changes no positions, which can have gaps from partial files.
+    // A complete list in stored order changes no positions, since positions can have gaps from partial files.
     const inOrder = rows.length === steps.length && rows.every((row, index) => row.slug === steps[index]?.['slug']);
     for (const [index, step] of steps.entries()) {
       const slug = String(step['slug']);
@@ -50,7 +50,7 @@ export async function writeSteps(
     return { id, values };
   });
   await insertAll(tx, 'steps', inserts);
-  // The update merges with the stored configuration, so it must not overlap with a PATCH.
+  // The update merges with the stored configuration, so a concurrent PATCH must wait.
   if (updates.length > 0) await lockSteps(tx, { ids: updates.map(({ id }) => id) });
   for (const { id, fields } of await updateAll(tx, 'steps', updates)) {
     const owner = owners.get(id);
@@ -64,7 +64,7 @@ export async function writeSteps(
   return ids;
 }
 
-/** Changed dotted paths of a step's configuration, for the audit history. */
+/** Returns the changed dotted paths of a step's configuration, for the audit history. */
 function configPaths(fields: string): string[] {
   const changes = parseJson(fields) as { field: string; old: unknown; new: unknown }[];
   return changes.flatMap(({ field, old, new: next }) => {
@@ -73,7 +73,7 @@ function configPaths(fields: string): string[] {
   });
 }
 
-/** Dotted paths at which two documents differ; a list counts as a whole. */
+/** Returns the dotted paths at which two documents differ. A list counts as one value. */
 export function changedPaths(old: unknown, next: unknown, path: readonly string[]): string[] {
   if (!isJsonObject(old) || !isJsonObject(next))
     return JSON.stringify(old) === JSON.stringify(next) ? [] : [path.join('.')];
@@ -85,7 +85,7 @@ function ownValue(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Replaces the questions of a journey. Questions with the same text are kept, others are retired. */
+/** Replaces the questions of a journey. Questions with an unchanged text remain; the others are retired. */
 export async function writeQuestions(
   tx: Tx,
   journeys: readonly Target[],

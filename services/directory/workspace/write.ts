@@ -11,11 +11,11 @@ import { batches, insertAll, type Row, type TableName, allocateRowIds, updateAll
 import { writeQuestions, writeSteps } from './write-journeys.ts';
 
 export interface Written {
-  /** Id of each item, new ones included. */
+  /** Returns the id of an item, also of a new one. */
   readonly idOf: IdOf;
   readonly idOfTarget: (list: ListName, target: Target) => number;
   readonly stepIds: ReadonlyMap<string, number>;
-  /** Journeys attached to or detached from a holon. */
+  /** Journeys that were attached to or detached from a holon. */
   readonly reattachedJourneys: ReadonlySet<number>;
 }
 
@@ -63,7 +63,7 @@ function required(id: number | undefined, list: ListName, key: string): number {
   return id;
 }
 
-/** Allocates ids of all new items first, so that rows can refer to each other in any order. */
+/** Allocates the ids of all new items first, so that rows can refer to each other in any order. */
 async function allocateFor(
   tx: Tx,
   list: ListName,
@@ -90,7 +90,7 @@ async function writeRows(
 ): Promise<void> {
   const isNew = (target: Target): boolean => target.storedId === undefined;
   await insertAll(tx, table, targets.filter(isNew).map(rowOf));
-  // Items of merged people can resolve to one row; the first item is written.
+  // Several items of merged people can resolve to one row. The first item is written.
   const rows = new Map(
     targets
       .filter((target) => !isNew(target))

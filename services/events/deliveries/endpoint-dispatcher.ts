@@ -1,6 +1,7 @@
 /**
- * Deliveries of one endpoint, from the queue through the attempt to its outcome (V6, V7). Nothing is buffered in
- * memory: a delivery is claimed when a request can start, and the read access of the account is checked then.
+ * Dispatches the deliveries of one endpoint, from the queue through the attempt to its outcome (V6, V7). Nothing is
+ * buffered in memory: a delivery is claimed when a request can start, and the account's read access is checked at that
+ * time.
  */
 import { type Outbound, OutboundError, type OutboundFailure, type OutboundReply } from '#libs/outbound';
 import { formatInstant } from '#libs/time';
@@ -23,19 +24,19 @@ import {
   recordSuccess,
 } from './statements.ts';
 
-/** Concurrent requests to an endpoint. */
+/** Maximum number of concurrent requests to an endpoint. */
 const maxRequests = 4;
 /** A claimed delivery without an outcome is sent again after this time, which is longer than an attempt can take. */
 const claimMs = 60_000;
-/** Events that become deliveries in one statement. */
+/** Number of events that become deliveries in one statement. */
 const pageSize = 50;
 /** Time after which the dispatcher ends, so that other endpoints are dispatched. */
 const timeSliceMs = 60_000;
-/** While requests run, the queue is read again when the feed has grown, and at this interval. */
+/** While requests run, the queue is read again at this interval, and whenever the feed has grown. */
 const pollMs = 1_000;
-/** An endpoint that does not respond within this time has failed. */
+/** An attempt fails when the endpoint does not respond within this time. */
 const responseTimeoutMs = 15_000;
-/** Bytes of a response that are read; the body is not stored. */
+/** Maximum number of bytes that are read of a response. The body is not stored. */
 const maxResponseBytes = 65_536;
 
 export interface DispatcherDependencies extends Pick<
@@ -49,7 +50,7 @@ export interface DispatcherDependencies extends Pick<
 }
 
 interface Delivery extends DeliveryRow {
-  /** Absent for a test. */
+  /** Undefined for a test. */
   readonly event: FoundEvent | undefined;
 }
 
@@ -65,13 +66,13 @@ export class EndpointDispatcher {
     this.lease = lease;
   }
 
-  /** True while it only waits for responses. */
+  /** True while the dispatcher only waits for responses. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
 
   /**
-   * Ends when the queue is empty, after its time slice, or when the process stops; always after the last response.
+   * Runs until the queue is empty, the time slice is over or the process stops. Resolves after the last response.
    * @returns whether the queue is empty. @throws when the queue cannot be read
    */
   async run(): Promise<boolean> {
@@ -97,7 +98,7 @@ export class EndpointDispatcher {
     this.#isWaiting = false;
   }
 
-  /** @returns false when the queue is empty */
+  /** Starts requests for the next deliveries. @returns false when the queue is empty */
   async #startRequests(): Promise<boolean> {
     const found = await this.#findDeliveries(maxRequests - this.#requests.size);
     if (found === undefined) return false;
@@ -109,8 +110,8 @@ export class EndpointDispatcher {
   }
 
   /**
-   * Up to `limit` deliveries: due ones first, then new events, then events to recover. Undefined when the queue is
-   * empty.
+   * Returns up to `limit` deliveries: due deliveries first, then new events, then events to recover. Returns undefined
+   * when the queue is empty.
    */
   async #findDeliveries(
     limit: number,
@@ -127,7 +128,10 @@ export class EndpointDispatcher {
     return undefined;
   }
 
-  /** Claims due deliveries and drops those that the account can no longer read. Undefined when none is due. */
+  /**
+   * Claims due deliveries and drops those that the account can no longer read. Returns undefined when no delivery is
+   * due.
+   */
   async #claimDue({ id, account_id: accountId }: LeasedEndpoint, limit: number): Promise<Delivery[] | undefined> {
     const { db, access } = this.#deps;
     const due = await claimDue(db, { id, limit, claimMs });
@@ -144,9 +148,9 @@ export class EndpointDispatcher {
   }
 
   /**
-   * Turns new events into deliveries and advances the position of the endpoint; without new events, continues a
+   * Turns new events into deliveries and advances the position of the endpoint. Without new events, continues a
    * recovery.
-   * @returns the deliveries to send first; undefined when there is nothing to read
+   * @returns the deliveries to send first; undefined when there are no events to read
    */
   async #queueEvents(endpoint: LeasedEndpoint, limit: number): Promise<Delivery[] | undefined> {
     const {
@@ -191,11 +195,12 @@ export class EndpointDispatcher {
       });
       const isFirst = delivery.tries === 0 && event !== undefined;
       metrics.attempted(attempt, isFirst ? Date.parse(attempt.at) - Date.parse(event.occurred_at) : undefined);
-      // Recorded in the order of the responses, as a failure after a success starts a new series of failures.
+      // Outcomes are recorded in the order of the responses, because a failure after a success starts a new series of
+      // failures.
       const recorded = this.#lastRecord.then(() => this.#record(endpoint.id, delivery, attempt));
       this.#lastRecord = recorded.catch(() => undefined);
       await recorded;
-      // A slow response body occupies this request: an endpoint never has a fifth connection.
+      // A slow response body occupies the request until it is read, so that an endpoint never has a fifth connection.
       await drained;
     } catch (error) {
       logger.warn(
@@ -220,7 +225,7 @@ export class EndpointDispatcher {
   }
 }
 
-/** JSON of a test event, which is not in the feed (V11). */
+/** Returns the JSON of a test event, which is not in the feed (V11). */
 function stringifyTest(serializer: EventSerializer, { id, position }: LeasedEndpoint, delivery: DeliveryRow): string {
   return JSON.stringify({
     id: serializer.publicId(delivery.id),
@@ -256,7 +261,7 @@ interface Posted {
 }
 
 /**
- * Sends the request, without following redirects. Failures of the endpoint are in the result. @throws any other error
+ * Sends the request without following redirects. The result includes failures of the endpoint. @throws any other error
  */
 async function post(outbound: Outbound, { url, id, body, secrets }: Message): Promise<Posted> {
   const atMs = Date.now();
@@ -291,7 +296,7 @@ async function post(outbound: Outbound, { url, id, body, secrets }: Message): Pr
   }
 }
 
-/** Reads a short response body to its end, so that the connection can be reused. */
+/** Reads the response body to its end, so that the connection can be reused; discards a body that is too long. */
 async function drain(reply: OutboundReply): Promise<void> {
   try {
     for await (const _chunk of reply.body);

@@ -1,2 +1,2 @@
-/** What other features use of deliveries. */
+/** Exports for other features. */
 export { scheduleEndpoint } from './statements.ts';

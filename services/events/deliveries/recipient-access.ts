@@ -1,4 +1,4 @@
-/** Read access of endpoint owners, cached for all endpoints of an account (V7). */
+/** Caches the read access of endpoint owners, for all endpoints of an account (V7). */
 import { type Bus, newContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { directory } from '#services/directory';
@@ -14,11 +14,11 @@ import {
   type Viewer,
 } from '../feed/index.ts';
 
-/** Including the time of a read, deliveries follow a change of access within a second. */
+/** Deliveries follow a change of access within a second, including the time to read the access. */
 const accessTtlMs = 500;
 const maxAccounts = 1_000;
 
-/** Undefined while the account is deactivated. */
+/** Undefined when the account is deactivated. */
 type Access = { readonly viewer: Viewer; readonly context: ReaderContext } | undefined;
 
 export class RecipientAccessCache {
@@ -29,7 +29,7 @@ export class RecipientAccessCache {
     this.#deps = { bus, db };
   }
 
-  /** The next events that the account can read. */
+  /** Returns the next events that the account can read. */
   async findPage(
     accountId: number,
     filter: EventFilter,
@@ -40,7 +40,7 @@ export class RecipientAccessCache {
     return await findPage({ ...this.#deps, context: access.context }, access.viewer, filter, range);
   }
 
-  /** Those of the events that the account can read, by position. */
+  /** Returns the given events that the account can read, by position. */
   async findReadable(accountId: number, events: Parameters<typeof findReadable>[2]): Promise<Map<number, FoundEvent>> {
     const access = await this.#find(accountId);
     return access === undefined

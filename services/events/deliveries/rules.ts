@@ -5,7 +5,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Delay after the first, second … failed attempt (V6). */
+/** Delays after the first, second … failed attempt (V6). */
 export const delaysMs: readonly number[] = [
   5 * second,
   30 * second,
@@ -18,20 +18,24 @@ export const delaysMs: readonly number[] = [
   24 * hour,
   24 * hour,
 ];
-/** Spreads the retries of deliveries that failed together. */
+/** Relative deviation of a delay. It spreads the retries of deliveries that failed together. */
 const jitter = 0.25;
 
-/** An endpoint that only fails for this long is disabled. */
+/** An endpoint is disabled when all attempts fail for this long. */
 export const failureLimitSeconds = (5 * 24 * hour) / second;
 
-/** @param failures number of failed attempts. @returns undefined after the last attempt */
+/**
+ * Returns the delay before the next attempt. @param failures number of failed attempts. @returns undefined after the
+ * last attempt
+ */
 export function retryDelayMs(failures: number, random: () => number = Math.random): number | undefined {
   const delay = delaysMs[failures - 1];
   return delay === undefined ? undefined : Math.round(delay * (1 + jitter * (2 * random() - 1)));
 }
 
 /**
- * Headers of Standard Webhooks. Signs exactly the bytes that are sent, once per secret, the newest first.
+ * Returns the headers of Standard Webhooks. The signatures cover exactly the bytes that are sent, one per secret,
+ * newest secret first.
  * @param atMs time of the attempt
  */
 export function signedHeaders(

@@ -1,6 +1,6 @@
 /**
  * Schedules endpoints when the feed grows, takes due endpoints from the queue, and dispatches each (V7). Every process
- * does this; the lease of an endpoint determines which one sends to it.
+ * runs a scheduler; the lease of an endpoint determines which process sends to it.
  */
 import { renewPeriodically } from '#libs/concurrency';
 import type { Database } from '#libs/orm';
@@ -22,16 +22,19 @@ import {
 } from './statements.ts';
 
 /**
- * Endpoints that a process dispatches, and those of them that do more than wait for responses. So hanging receivers do
- * not delay others.
+ * Maximum number of endpoints that a process dispatches, and of those that do more than wait for responses
+ * (`maxWorking`). Endpoints that do not respond therefore do not delay others.
  */
 const maxDispatched = 1_500;
 const maxWorking = 500;
-/** The queue is read when the feed has grown, when an endpoint is due again, and at this interval. */
+/** The queue is read at this interval, when the feed has grown, and when an endpoint is due again. */
 const pollMs = 1_000;
-/** Delay after which an endpoint is due again when its queue could not be read. */
+/** An endpoint whose queue could not be read is due again after this delay. */
 const retryMs = 2_000;
-/** Lag in events after which the position of an endpoint is advanced although it subscribes to none of them. */
+/**
+ * The position of an endpoint is advanced at this lag in events, although the endpoint subscribes to none of the
+ * events.
+ */
 const maxLag = 5_000;
 const scheduleLagMs = 15_000;
 
@@ -72,19 +75,19 @@ export class DeliveryScheduler {
     this.#running ??= this.#run();
   }
 
-  /** Reads the queue now. */
+  /** Makes the scheduler read the queue at once. */
   wake(): void {
     this.#wakeUp.resolve();
   }
 
-  /** Starts no further requests; resolves when running ones have ended, within the time of an attempt. */
+  /** Starts no further requests. Resolves when running requests have ended, within the time of an attempt. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.wake();
     await this.#running;
   }
 
-  /** Dispatched endpoints of this process; `waiting` only wait for responses. */
+  /** Numbers of dispatched endpoints of this process; `waiting` endpoints only wait for responses. */
   get #counts(): { readonly working: number; readonly waiting: number } {
     const waiting = [...this.#dispatchers.keys()].filter(({ isWaiting }) => isWaiting).length;
     return { working: this.#dispatchers.size - waiting, waiting };
@@ -111,7 +114,10 @@ export class DeliveryScheduler {
     stopRenewing();
   }
 
-  /** The first round schedules every endpoint with unread events, as the changes before the start are unknown. */
+  /**
+   * Schedules endpoints that subscribe to new events. The first round schedules every endpoint with unread events,
+   * because the changes before the start are unknown.
+   */
   async #schedule(): Promise<void> {
     const { db } = this.#deps;
     const { last_position: upTo } = await readHead(db);
@@ -167,7 +173,7 @@ function measureDeliveries(metrics: Metrics, db: Database): DispatcherDependenci
   const attempts = metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event to an endpoint', [
     'outcome',
   ]);
-  // Without an initial zero Prometheus does not see the first attempt of an outcome as an increase.
+  // Without an initial zero, Prometheus does not count the first attempt with an outcome as an increase.
   for (const outcome of ['delivered', ...attemptErrors]) attempts.inc({ outcome }, 0);
   const delay = metrics.histogram(
     'webhook_delivery_delay_seconds',

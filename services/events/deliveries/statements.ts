@@ -1,6 +1,6 @@
 /**
- * Statements of dispatching (V6, V7). `webhook_dispatches` is a queue of endpoints: `due_at` is the time of the next
- * dispatch; the process that takes an endpoint from the queue has its lease (`holder`) until `held_until`.
+ * Statements of the dispatcher (V6, V7). `webhook_dispatches` is a queue of endpoints: `due_at` is the time of the next
+ * dispatch. The process that takes an endpoint from the queue has its lease (`holder`) until `held_until`.
  */
 import { type RowOf, type Sql, type SqlPart, sql, statement, t } from '#libs/sql';
 
@@ -30,8 +30,8 @@ const scheduleSql = (condition: Sql): Sql => sql`
   on conflict (endpoint_id) do update set due_at = least(d.due_at, excluded.due_at)`;
 
 /**
- * Locks the row even if it is due already, so that it is not dispatched before the caller's transaction commits the new
- * deliveries.
+ * Schedules an endpoint. Locks its row even if it is already due, so that it is not dispatched before the caller's
+ * transaction commits the new deliveries.
  */
 export const scheduleEndpoint = statement.none({
   name: 'dispatches.schedule',
@@ -42,7 +42,7 @@ export const scheduleEndpoint = statement.none({
 const isNotDue: Sql = sql`not exists (
   select from events.webhook_dispatches s where s.endpoint_id = e.id and s.due_at <= statement_timestamp())`;
 
-/** Schedules endpoints that subscribe to a type of the events between two positions of the feed. */
+/** Schedules endpoints that subscribe to the type of an event between two positions of the feed. */
 export const scheduleSubscribed = statement.none({
   name: 'dispatches.schedule-wanting',
   planned: 'each-call',
@@ -53,7 +53,7 @@ export const scheduleSubscribed = statement.none({
       from events.feed f where f.position > ${from} and f.position <= ${upTo})`),
 });
 
-/** Schedules endpoints more than `by` events behind, of any types, so that their position advances. */
+/** Schedules endpoints that lag by more than `by` events of any type, so that their position advances. */
 export const scheduleLagging = statement.none({
   name: 'dispatches.schedule-behind',
   params: { by: t.bigint },
@@ -64,8 +64,8 @@ const lease = { id: t.integer, holder: t.uuid };
 export type EndpointLease = RowOf<typeof lease>;
 
 /**
- * Takes endpoints from the queue: due ones, and those whose lease expired. Later schedulings set `due_at` for the next
- * dispatch.
+ * Takes endpoints from the queue that are due or whose lease has expired. Scheduling during the lease sets `due_at` for
+ * the next dispatch.
  */
 export const acquireLeases = statement.many({
   name: 'dispatches.acquire',
@@ -92,8 +92,8 @@ export const renewLeases = statement.none({
 });
 
 /**
- * Puts the endpoint back: due with its next delivery, after `retryMs`, or at once when it was scheduled during the
- * lease.
+ * Returns the endpoint to the queue. It is due with its next delivery, after `retryMs`, or at once when it was
+ * scheduled during the lease.
  */
 export const releaseLease = statement.maybeOne({
   name: 'dispatches.release',
@@ -107,8 +107,8 @@ export const releaseLease = statement.maybeOne({
 });
 
 /**
- * The current endpoint, the end of the feed, and whether a delivery is due. No row when it is disabled or deleted, or
- * the lease is lost.
+ * Returns the current endpoint, the end of the feed, and whether a delivery is due. Returns no row when the endpoint is
+ * disabled or deleted, or the lease is lost.
  */
 export const readLeased = statement.maybeOne({
   name: 'dispatches.read',
@@ -145,9 +145,9 @@ export const claimDue = statement.many({
 
 /**
  * Creates deliveries for events and advances the position of the endpoint to `reached`. With `recoverFrom` it advances
- * the recovery instead, unless the recovery was restarted meanwhile; failed deliveries are then sent again. Skips
- * events older than the endpoint.
- * @returns the deliveries of the first `limit` events, claimed as by `claimDue`; the others are due at once
+ * the recovery instead, unless the recovery was restarted meanwhile; failed deliveries are sent again. Events older
+ * than the endpoint are skipped.
+ * @returns the deliveries of the first `limit` events, claimed as by `claimDue`; the other deliveries are due at once
  */
 export const insertDeliveries = statement.many({
   name: 'deliveries.insert',
@@ -186,11 +186,13 @@ export const dropDeliveries = statement.none({
   sql: ({ ids }) => sql`delete from events.webhook_deliveries where id = any(${ids})`,
 });
 
-/** Adds an attempt; stores the newest fifty. */
+/** Adds an attempt to a delivery, which stores the newest fifty attempts. */
 const addAttempt = (attempt: SqlPart): Sql => sql`tries = tries + 1,
   attempts = case when jsonb_array_length(attempts) < 50 then attempts else attempts - 0 end || ${attempt}::jsonb`;
 
-/** Locks the endpoint before the delivery, as all statements do, to prevent deadlocks. */
+/**
+ * Records a successful attempt. It locks the endpoint before the delivery, like all statements, to prevent deadlocks.
+ */
 export const recordSuccess = statement.none({
   name: 'deliveries.record-success',
   params: { id: t.uuid, endpointId: t.integer, attempt: t.json },
@@ -201,7 +203,10 @@ export const recordSuccess = statement.none({
     from (select count(*) from recovered) as endpoint_first where id = ${id}`,
 });
 
-/** Due again after `retryMs`; null marks it as failed. A delivery that was cancelled meanwhile remains failed. */
+/**
+ * Records a failed attempt. The delivery is due again after `retryMs`; null marks it as failed. A delivery that was
+ * cancelled meanwhile remains failed.
+ */
 export const recordFailure = statement.none({
   name: 'deliveries.record-failure',
   params: { id: t.uuid, retryMs: t.double.nullable, attempt: t.json },
@@ -210,7 +215,10 @@ export const recordFailure = statement.none({
       next_at = coalesce(${after(retryMs)}, clock_timestamp()), ${addAttempt(attempt)} where id = ${id}`,
 });
 
-/** Seconds since the first failure after the last success; no row when the endpoint does not exist. */
+/**
+ * Records that the endpoint fails. Returns the seconds since the first failure after the last success; returns no row
+ * when the endpoint does not exist.
+ */
 export const noteFailure = statement.maybeOne({
   name: 'deliveries.note-failure',
   params: { id: t.integer },

@@ -16,7 +16,7 @@ export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 const uuid = Type.String({ format: 'uuid', description: 'Id of the delivery.' });
 
-/** Why an attempt failed; `status`: the status of the response is not 2xx. */
+/** Reasons why an attempt failed. `status`: the status of the response is not 2xx. */
 export const attemptErrors = [
   'timeout',
   'connection_failed',
@@ -99,7 +99,7 @@ const recover = {
   errors: { ...notFound, ...disabled },
 } as const;
 
-/** To be spread into the contract of the events service. */
+/** RPCs of deliveries, to be spread into the contract of the events service. */
 export const deliveryRpcs = {
   listDeliveries: rpc({
     subject: 'events.deliveries.list',

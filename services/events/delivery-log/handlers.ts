@@ -26,7 +26,10 @@ type DeliveryDependencies = Pick<Dependencies, 'bus' | 'db' | 'findSerializer' |
 type DeliveryHandlers = Pick<Handlers<typeof events>, keyof typeof deliveryRpcs>;
 type Rpcs = (typeof events)['rpcs'];
 
-/** Users see their own endpoints and readable events; operators see everything and have no idempotency keys. */
+/**
+ * Differences between the callers. Users see their own endpoints and readable events, and can use idempotency keys;
+ * operators see everything and have no idempotency keys.
+ */
 interface Audience<Reply> {
   readonly ownerOf: (context: RequestContext) => OwnerId;
   readonly viewerOf: (context: RequestContext) => Promise<Viewer>;
@@ -37,7 +40,7 @@ interface Audience<Reply> {
   ) => Promise<Reply>;
 }
 
-/** Pages of rows that are read for one page, when most deliveries are hidden. */
+/** Maximum number of pages that are read to fill one page, when most deliveries are hidden. */
 const maxPages = 20;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -114,8 +117,8 @@ function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Rep
 
     redeliver: async (request: RequestOf<Rpcs['redeliver']>, context: RequestContext): Promise<Reply> => {
       const { endpoint_id: endpointId, delivery_id: id } = request;
-      // Before the transaction, as other services are called: their response time must not block a connection and the
-      // endpoint's row.
+      // Other services are called before the transaction, so that their response time does not occupy a connection or
+      // lock the endpoint's row.
       const [serializer, visible] = await Promise.all([
         findSerializer(),
         findIsVisible(deps, request, context, () => audience.viewerOf(context)),
@@ -136,7 +139,7 @@ function readSince(text: string): string {
   return formatInstant(parsed.instant);
 }
 
-/** Whether the delivery exists and the caller can read its event. */
+/** Returns whether the delivery exists and the caller can read its event. */
 async function findIsVisible(
   deps: DeliveryDependencies,
   { endpoint_id: endpointId, delivery_id: id }: RequestOf<Rpcs['redeliver']>,
@@ -148,7 +151,7 @@ async function findIsVisible(
   return delivery !== undefined && (await filterVisible(deps, [delivery], context, await resolveViewer())).length > 0;
 }
 
-/** @throws AppError 404 */
+/** Returns the JSON of a delivery. @throws AppError 404 */
 async function readOne(tx: Tx, serializer: EventSerializer, endpointId: number, id: string): Promise<RawJson> {
   const delivery = await getDelivery(tx, { endpointId, id });
   if (delivery === undefined) throw notFound();
@@ -185,7 +188,7 @@ async function listPage(
   );
 }
 
-/** Keeps tests and deliveries of events that the caller can read (V10). */
+/** Returns the tests, and the deliveries of events that the caller can read (V10). */
 async function filterVisible(
   { db, bus }: DeliveryDependencies,
   rows: readonly ListedDelivery[],
@@ -199,7 +202,7 @@ async function filterVisible(
   return rows.filter(({ position }) => position === null || readable === undefined || readable.has(position));
 }
 
-/** Inserts JSON of the database as it is, without parsing it. */
+/** Returns the JSON of a delivery. JSON from the database is inserted unchanged, without parsing it. */
 function describe(serializer: EventSerializer, { id, event_id: eventId, body }: ListedDelivery): string {
   return `{"id":"${id}","event_id":"${serializer.publicId(eventId ?? id)}",${body.slice(1)}`;
 }

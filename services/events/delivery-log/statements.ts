@@ -1,4 +1,4 @@
-/** Statements on deliveries for the owner of the endpoint, and their clean-up (V5, V10, V11). */
+/** Statements on deliveries for the owner of the endpoint, and their cleanup (V5, V10, V11). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
 const listed = {
@@ -7,7 +7,7 @@ const listed = {
   occurred_at: t.text,
   /** Null for a test. */
   event_id: t.uuid.nullable,
-  /** JSON of the other fields. */
+  /** JSON with the other fields of the delivery. */
   body: t.text,
 };
 export type ListedDelivery = RowOf<typeof listed>;
@@ -16,11 +16,11 @@ const columns: Sql = sql`d.id, d.position, events.iso_utc(d.occurred_at) as occu
   json_build_object('status', d.status, 'attempts', d.attempts, 'created_at', events.iso_utc(d.created_at),
     'next_attempt_at', case when d.status = 'pending' then events.iso_utc(d.next_at) end)::text as body`;
 
-/** Deliveries of events that are removed from the feed are not listed. */
+/** Deliveries with their events. Deliveries of events that are removed from the feed are not listed. */
 const source: Sql = sql`events.webhook_deliveries d left join events.feed f on f.position = d.position and f.occurred_at = d.occurred_at`;
 const isInFeed: Sql = sql`(d.position is null or f.id is not null)`;
 
-/** Deliveries older than `before`, newest first. */
+/** Returns the deliveries older than `before`, newest first. */
 export const listDeliveries = statement.many({
   name: 'deliveries.list',
   planned: 'each-call',
@@ -41,7 +41,7 @@ export const getDelivery = statement.maybeOne({
     sql`select ${columns} from ${source} where d.endpoint_id = ${endpointId} and d.id = ${id} and ${isInFeed}`,
 });
 
-/** Resets a delivery in any state, so that it is sent again. */
+/** Resets a delivery in any state, so that it is sent again with all attempts. */
 export const redeliver = statement.none({
   name: 'deliveries.send-again',
   params: { id: t.uuid },
@@ -58,8 +58,8 @@ export const insertTest = statement.one({
 });
 
 /**
- * The position before all events since a time. Positions follow time closely but not strictly: an event that waited in
- * an outbox has a later position than newer events of other services.
+ * Returns the position before all events since a time; null without such events. Positions follow time only
+ * approximately: an event that waited in an outbox has a later position than newer events of other services.
  */
 export const findPositionBefore = statement.one({
   name: 'deliveries.position-before',
@@ -70,7 +70,9 @@ export const findPositionBefore = statement.one({
     select min(position) - 1 as position from events.feed where occurred_at >= ${since}`,
 });
 
-/** Starts a recovery from a position up to the current position of the endpoint. Pending retries are due at once. */
+/**
+ * Starts a recovery from a position up to the current position of the endpoint, and makes pending retries due at once.
+ */
 export const startRecovery = statement.none({
   name: 'deliveries.recover',
   params: { endpointId: t.integer, position: t.bigint },
@@ -82,7 +84,7 @@ export const startRecovery = statement.none({
     where id = ${endpointId} and greatest(${position}, first_position) < position`,
 });
 
-/** Deletes up to `limit` deliveries: older than a time, or of deleted endpoints. */
+/** Deletes up to `limit` deliveries that are older than a time or belong to deleted endpoints. */
 export const deleteOldDeliveries = statement.one({
   name: 'deliveries.drop-old',
   planned: 'each-call',
@@ -99,7 +101,7 @@ export const deleteOldDeliveries = statement.one({
     select count(*) from dropped`,
 });
 
-/** Deletes endpoints that are marked as deleted and have no deliveries. */
+/** Deletes endpoints that are marked as deleted and have no deliveries left. */
 export const deleteEndpoints = statement.none({
   name: 'deliveries.drop-endpoints',
   sql: () => sql`

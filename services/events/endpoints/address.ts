@@ -1,11 +1,11 @@
-/** Allowed addresses of endpoints (rules/events#endpoints; V5, V11). */
+/** Checks which addresses are allowed for endpoints (rules/events#endpoints; V5, V11). */
 import { isIP } from 'node:net';
 import { badRequest } from '#libs/errors';
 import { isPublicAddress, namesHost } from '#libs/outbound';
 
 /**
- * The normalised URL. Rejects private IP addresses; host names are checked when a connection is opened, as their
- * addresses can change.
+ * Returns the normalised URL. Rejects private IP addresses; host names are checked when a connection is opened, because
+ * their addresses can change.
  * @param allowedHosts the setting WEBHOOK_ALLOWED_HOSTS; listed hosts can be private and without TLS (D90)
  * @throws AppError 400
  */

@@ -13,7 +13,7 @@ import {
 } from '#libs/contract';
 import { createdEndpoint } from '#services/directory';
 
-/** Endpoints per account. */
+/** Maximum number of endpoints per account. */
 export const maxEndpoints = 20;
 /** A week. */
 const maxOverlapSeconds = 604_800;
@@ -140,7 +140,7 @@ const changed = {
   precondition_failed: { code: 'precondition_failed', when: 'If-Match does not match the current ETag.' },
 } as const satisfies ErrorReasons;
 
-/** To be spread into the contract of the events service. */
+/** RPCs of endpoints, to be spread into the contract of the events service. */
 export const endpointRpcs = {
   createEndpoint: rpc({
     subject: 'events.endpoints.create',
@@ -238,7 +238,7 @@ export const endpointRpcs = {
   }),
 } as const;
 
-/** Public events of this service. */
+/** Public events that this service emits itself. */
 export const endpointFeed = {
   disabled: feedEvent({
     type: 'webhook_endpoint.disabled',

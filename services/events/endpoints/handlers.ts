@@ -170,21 +170,24 @@ async function update(
   return withEtag(rawJson(body), entityTag(body));
 }
 
-/** @throws AppError 404 */
+/** Locks and returns the endpoint. @throws AppError 404 */
 async function lock(tx: Tx, id: number, ownerId: OwnerId): Promise<EndpointRow> {
   const row = isPossibleId(id) ? await lockEndpoint(tx, { id, ownerId }) : undefined;
   if (row === undefined) throw notFound();
   return row;
 }
 
-/** JSON of `{endpoint}`. @throws AppError 404 */
+/** Returns the JSON of `{endpoint}`. @throws AppError 404 */
 async function show(on: Queryable, id: number, ownerId: OwnerId): Promise<string> {
   const row = isPossibleId(id) ? await getEndpoint(on, { id, ownerId }) : undefined;
   if (row === undefined) throw notFound();
   return row.body;
 }
 
-/** Adds the secret to a new reply; a repeated reply for the same idempotency key does not contain it (I4). */
+/**
+ * Adds the secret to a new reply. A reply that is repeated for the same idempotency key does not contain the secret
+ * (I4).
+ */
 function withSecret(reply: RawJson | TaggedReply<RawJson>, secret: Buffer): RawJson | TaggedReply<RawJson> {
   if (reply instanceof TaggedReply) return reply;
   const body = Buffer.from(reply.bytes).toString('utf8');

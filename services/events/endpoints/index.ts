@@ -1,4 +1,4 @@
-/** What other features use of endpoints. */
+/** Exports for other features. */
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { endpointFeed, type disabledReasons } from './contract.ts';
@@ -8,8 +8,8 @@ export { findOwner, type OwnerId } from './rules.ts';
 export { getEndpoint, lockEndpoint, markDeletedOf } from './statements.ts';
 
 /**
- * Disables an endpoint, cancels its pending deliveries and emits the event (V6). @returns false when it was disabled
- * already
+ * Disables an endpoint, cancels its pending deliveries and emits the event (V6). @returns false when the endpoint was
+ * already disabled
  */
 export async function disableEndpoint(
   eventOutbox: EventOutbox,
@@ -20,7 +20,7 @@ export async function disableEndpoint(
   const disabled = await disable(tx, { id, reason });
   if (disabled === undefined) return false;
   await cancelDeliveries(tx, { id });
-  // Only the account of an endpoint can read its events; it is stored in place of participants.
+  // Only the account of an endpoint can read its events. The access of the event stores this account as `people`.
   eventOutbox.add(tx, endpointFeed.disabled, {
     subject: id,
     data: { reason },

@@ -3,11 +3,11 @@ import { validateUrl } from './address.ts';
 import { createSecret, formatSecret, validateTypes } from './rules.ts';
 
 describe('validateTypes (V11)', () => {
-  it('returns null, for all types, when no types are given', () => {
+  it('returns null, which selects all types, when the request contains no types', () => {
     expect([validateTypes(undefined), validateTypes(null)]).toEqual([null, null]);
   });
 
-  it('removes whitespace and duplicates', () => {
+  it('removes white space and duplicates from event types', () => {
     expect(validateTypes(['conversation.*', ' note.created', 'conversation.*'])).toEqual([
       'conversation.*',
       'note.created',
@@ -22,13 +22,13 @@ describe('validateTypes (V11)', () => {
     'conversation.*.*',
     'note.created,person.created',
     'webhook_endpoint.test',
-  ])('rejects the unknown type %j', (name) => {
+  ])('rejects the unknown event type %j', (name) => {
     expect(() => validateTypes(['note.created', name])).toThrow(`Unknown event type "${name}".`);
   });
 });
 
 describe('createSecret and formatSecret (V6)', () => {
-  it('creates 32 random bytes and formats them as in Standard Webhooks', () => {
+  it('creates a secret of 32 random bytes and formats it per Standard Webhooks', () => {
     const [one, other] = [createSecret(), createSecret()];
     expect(one.equals(other)).toBe(false);
     expect(formatSecret(one)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -37,12 +37,12 @@ describe('createSecret and formatSecret (V6)', () => {
 });
 
 describe('validateUrl (V5, V11)', () => {
-  it('accepts https addresses of host names and public IP addresses', () => {
+  it('accepts https URLs with a host name or a public IP address', () => {
     expect(validateUrl(' https://Example.org/hook?x=1#part ', '')).toBe('https://example.org/hook?x=1');
     expect(validateUrl('https://8.8.8.8:8443/', '')).toBe('https://8.8.8.8:8443/');
   });
 
-  it('accepts a listed host without TLS, on the listed port only', () => {
+  it('accepts a host in the allow-list without TLS, on its listed port only', () => {
     expect(validateUrl('http://receiver:8080/', 'receiver:8080')).toBe('http://receiver:8080/');
     expect(() => validateUrl('http://receiver:8081/', 'receiver:8080')).toThrow('`url` must be an https address.');
   });
@@ -66,11 +66,11 @@ describe('validateUrl (V5, V11)', () => {
     'https://[::127.0.0.1]/',
     'https://[64:ff9b::a00:1]/',
     'https://[fe80::1]/',
-  ])('rejects the address %j', (url) => {
+  ])('rejects the endpoint URL %j', (url) => {
     expect(() => validateUrl(url, '')).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
-  it('rejects user and password also for a listed host', () => {
+  it('rejects user and password in a URL, also for a host in the allow-list', () => {
     expect(() => validateUrl('http://user:secret@receiver/', 'receiver')).toThrow(
       '`url` must not contain a user or password.',
     );

@@ -1,17 +1,17 @@
 /** Statements on webhook endpoints for their owners (V5, V11). Dispatching has its own statements. */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
-/** Account whose endpoints are visible; null for all accounts. */
+/** Account whose endpoints are visible; null means all accounts. */
 const ownerParams = { ownerId: t.integer.nullable };
 const bodyRow = { body: t.text };
 
-/** JSON of an endpoint, `e`, without its secret. */
+/** JSON of the endpoint in row `e`, without its secret. */
 const endpointSql: Sql = sql`json_build_object('id', e.id, 'account_id', e.account_id, 'url', e.url, 'types', e.types, 'description', e.description,
   'created_at', events.iso_utc(e.created_at), 'created_by_key_id', e.created_by_key_id, 'disabled', e.disabled_at is not null, 'disabled_at', events.iso_utc(e.disabled_at),
   'disabled_reason', e.disabled_reason, 'failing_since', events.iso_utc(e.failing_since), 'recovering', e.recover_from is not null,
   'rotating_until', case when e.previous_until > clock_timestamp() then events.iso_utc(e.previous_until) end)`;
 
-/** Serialises the creation of endpoints per account, so that the limit holds. */
+/** Locks the account, so that endpoints of one account are created one after the other and cannot exceed the limit. */
 export const lockAccount = statement.none({
   name: 'endpoints.lock-account',
   params: { accountId: t.integer },
@@ -26,7 +26,7 @@ export const countEndpoints = statement.one({
     sql`select count(*) from events.webhook_endpoints where account_id = ${accountId} and deleted_at is null`,
 });
 
-/** The endpoint starts at the current end of the feed. */
+/** Inserts an endpoint whose position is the current end of the feed. */
 export const insertEndpoint = statement.one({
   name: 'endpoints.insert',
   params: {
@@ -85,7 +85,7 @@ const endpointRow = {
 };
 export type EndpointRow = RowOf<typeof endpointRow>;
 
-/** Locks the row until the transaction ends. */
+/** Locks the endpoint's row until the transaction ends. */
 export const lockEndpoint = statement.maybeOne({
   name: 'endpoints.lock',
   params: { id: t.integer, ...ownerParams },
@@ -103,7 +103,7 @@ export const saveEndpoint = statement.none({
     update events.webhook_endpoints set url = ${url}, types = ${types}, description = ${description} where id = ${id}`,
 });
 
-/** Stops sending. No row when it is disabled or deleted already. */
+/** Disables an endpoint. Returns no row when the endpoint is already disabled or deleted. */
 export const disable = statement.maybeOne({
   name: 'endpoints.disable',
   params: { id: t.integer, reason: t.text },
@@ -113,7 +113,7 @@ export const disable = statement.maybeOne({
     where id = ${id} and disabled_at is null and deleted_at is null returning account_id`,
 });
 
-/** Pending deliveries fail. */
+/** Marks the pending deliveries of an endpoint as failed. */
 export const cancelDeliveries = statement.none({
   name: 'endpoints.give-up',
   params: { id: t.integer },
@@ -121,7 +121,7 @@ export const cancelDeliveries = statement.none({
     sql`update events.webhook_deliveries set status = 'failed' where endpoint_id = ${id} and status = 'pending'`,
 });
 
-/** Sends events from now on. */
+/** Enables an endpoint, which receives events from now on. */
 export const enable = statement.none({
   name: 'endpoints.enable',
   params: { id: t.integer },
@@ -131,14 +131,14 @@ export const enable = statement.none({
     where id = ${id}`,
 });
 
-/** The rows are deleted later. */
+/** Marks an endpoint as deleted; its rows are deleted later. */
 export const markDeleted = statement.none({
   name: 'endpoints.mark-deleted',
   params: { id: t.integer },
   sql: ({ id }) => sql`update events.webhook_endpoints set deleted_at = clock_timestamp() where id = ${id}`,
 });
 
-/** @returns the marked endpoints */
+/** Marks the endpoints of accounts as deleted. @returns the marked endpoints */
 export const markDeletedOf = statement.many({
   name: 'endpoints.mark-deleted-of',
   params: { accountIds: t.integer.array },
@@ -148,7 +148,10 @@ export const markDeletedOf = statement.many({
     where account_id = any(${accountIds}) and deleted_at is null returning id`,
 });
 
-/** Replaces an earlier previous secret: a delivery has at most two signatures. */
+/**
+ * Replaces the secret and stores the current one as the previous secret. An earlier previous secret is overwritten, so
+ * a delivery has at most two signatures.
+ */
 export const rotateSecret = statement.none({
   name: 'endpoints.rotate-secret',
   params: { id: t.integer, secret: t.bytes, overlapSeconds: t.integer },

@@ -1,7 +1,7 @@
-/** Tables of the schema `events`, without those of the libraries. */
+/** Tables of the schema `events`, except the tables of the libraries. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
-/** Partitioned by days of `occurredAt`. */
+/** The table is partitioned by days of `occurredAt`. */
 const FeedEventSchema = defineEntity({
   name: 'FeedEvent',
   tableName: 'feed',
@@ -35,7 +35,7 @@ const FeedSubjectSchema = defineEntity({
   },
 });
 
-/** A single row. */
+/** The table has a single row. */
 const FeedHeadSchema = defineEntity({
   name: 'FeedHead',
   tableName: 'feed_head',
@@ -77,7 +77,7 @@ const WebhookEndpointSchema = defineEntity({
   },
 });
 
-/** A row per endpoint that was scheduled at least once. */
+/** The table has a row for each endpoint that was scheduled at least once. */
 const WebhookDispatchSchema = defineEntity({
   name: 'WebhookDispatch',
   tableName: 'webhook_dispatches',

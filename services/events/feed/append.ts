@@ -1,4 +1,4 @@
-/** A transaction of the feed writer: assigns positions and updates the subjects (V2, V4). */
+/** Appends events in a transaction of the feed writer: assigns positions and updates the subjects (V2, V4). */
 import { randomUUID } from 'node:crypto';
 import { type Database, sqlStateOf, type Tx } from '#libs/orm';
 import type { NewFeedEvent } from './rules/messages.ts';
@@ -14,20 +14,20 @@ import {
 const dayMs = 86_400_000;
 const uniqueViolation = '23505';
 /**
- * The last position of a subject is rounded up to a multiple, so that frequent events of a subject rarely write its
- * row.
+ * The stored last position of a subject is rounded up to a multiple of this number, so that frequent events of a
+ * subject rarely update its row.
  */
 const positionGranularity = 16_384;
 
 interface Batch {
   readonly lease: { readonly holder: string; readonly leaseMs: number };
   readonly events: readonly NewFeedEvent[];
-  /** Of the last message. */
+  /** Stream sequence of the last message. */
   readonly sequence: number;
   readonly retentionDays: number;
 }
 
-/** @returns the last position; undefined when another process has the lease */
+/** Appends the events to the feed. @returns the last position; undefined when another process has the lease */
 export async function append(
   db: Database,
   { lease, events, sequence, retentionDays }: Batch,
@@ -54,7 +54,7 @@ export async function append(
   } catch (error) {
     if (sqlStateOf(error) !== uniqueViolation) throw error;
   }
-  // Some events are duplicates, of a relay that died before it could delete its rows.
+  // Some events are duplicates, published by a relay that died before it deleted its outbox rows.
   return write(async (tx, after) => {
     const rows = await appendMissing(tx, { ...columnsOf(accepted), after });
     const positions = new Set(rows.map(({ position }) => position));
@@ -70,7 +70,7 @@ interface PositionedEvent {
 const assignPositions = (events: readonly NewFeedEvent[], after: number): PositionedEvent[] =>
   events.map((event, index) => ({ event, position: after + index + 1 }));
 
-/** Rejects events older than the retention, and of clocks that are days ahead. */
+/** Returns false for events older than the retention, and for events from clocks that are days ahead. */
 function isInRange(day: string, retentionDays: number): boolean {
   const atMs = Date.parse(`${day}T00:00:00Z`);
   return atMs >= Date.now() - (retentionDays + 1) * dayMs && atMs <= Date.now() + dayMs;

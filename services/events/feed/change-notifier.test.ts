@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FeedChangeNotifier } from './change-notifier.ts';
 
 describe('FeedChangeNotifier (rules/http#overload)', () => {
-  it('rejects the 1,001st waiting request until another one ends', async () => {
+  it('rejects the 1,001st waiting request until another request ends', async () => {
     const changes = new FeedChangeNotifier();
     const ends: (() => void)[] = [];
     const waits = Array.from({ length: 1_000 }, () =>
@@ -16,7 +16,7 @@ describe('FeedChangeNotifier (rules/http#overload)', () => {
     await Promise.all(waits);
   });
 
-  it('runs four reads at once in order, and continues after a failed read', async () => {
+  it('runs at most four reads at once in order, and continues after a failed read', async () => {
     const changes = new FeedChangeNotifier();
     const started: number[] = [];
     const ends: PromiseWithResolvers<void>[] = [];

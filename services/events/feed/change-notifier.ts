@@ -1,19 +1,19 @@
 import { unavailable } from '#libs/errors';
 
 /**
- * Waiting requests of this process. Each occupies an operation slot, which other requests need too; further ones are
- * rejected.
+ * Maximum number of waiting requests of this process. Each request occupies an operation slot, which other requests
+ * need too; further waiting requests are rejected.
  */
 const maxWaiting = 1_000;
 /**
- * Concurrent page reads of waiting requests. All of them wake when the feed grows, and other operations need the
- * database too.
+ * Maximum number of concurrent page reads of waiting requests. All waiting requests wake when the feed grows, and other
+ * operations need the database too.
  */
 const maxReads = 4;
 
 /**
- * Wakes requests that wait for the feed to grow. Notified by the feed writer of any replica; waiters also poll, as a
- * message can be lost (V3).
+ * Wakes requests that wait for the feed to grow. The feed writer of any replica notifies it; waiting requests also
+ * poll, because a message can be lost (V3).
  */
 export class FeedChangeNotifier {
   #count = 0;
@@ -28,13 +28,13 @@ export class FeedChangeNotifier {
     return this.#count;
   }
 
-  /** Call it when the feed has grown. */
+  /** Records that the feed has grown and wakes waiting requests. */
   notify(): void {
     this.#count++;
     this.#wakeAll();
   }
 
-  /** Ends all waits: the process stops. */
+  /** Ends all waits, because the process stops. */
   close(): void {
     this.#closed = true;
     this.#wakeAll();
@@ -69,7 +69,7 @@ export class FeedChangeNotifier {
     }
   }
 
-  /** Runs a page read of a waiting request; at most four run at once, in the order of the calls. */
+  /** Runs a page read of a waiting request. At most four reads run at once, in the order of the calls. */
   async limitReads<T>(read: () => Promise<T>): Promise<T> {
     if (this.#reading >= maxReads) await new Promise<void>((resolve) => this.#queue.push(resolve));
     else this.#reading++;

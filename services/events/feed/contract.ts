@@ -1,4 +1,4 @@
-/** Contract of the feed: its pages, and the operations of the admin CLI (rules/events#feed; V1 to V4, V10). */
+/** Contract of the feed: reading pages, and the operations of the admin CLI (rules/events#feed; V1 to V4, V10). */
 import {
   byOperators,
   byUsers,
@@ -16,7 +16,10 @@ import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import { endpointFeed } from '../endpoints/contract.ts';
 
-/** Events by publishing service, from the contracts of these services (V1); in the order of the documents. */
+/**
+ * Events by publishing service, from the contracts of the services (V1). The OpenAPI and AsyncAPI documents use this
+ * order.
+ */
 export const feedPublishers: ReadonlyMap<string, readonly FeedEvent[]> = new Map([
   ...[conversations, media, transcripts, directory].map(
     ({ service, feed }) => [service, Object.values<FeedEvent>(feed)] as const,
@@ -27,7 +30,7 @@ export const feedPublishers: ReadonlyMap<string, readonly FeedEvent[]> = new Map
 /** All types of events. */
 export const feedTypes: readonly FeedEvent[] = [...feedPublishers.values()].flat();
 
-/** Longest wait of a request for events (V3). */
+/** Maximum time for which a request waits for events (V3). */
 export const maxWaitSeconds = 30;
 export const defaultEventLimit = 100;
 const maxLimit = 500;

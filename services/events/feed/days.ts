@@ -15,7 +15,7 @@ import {
 } from './statements/days.ts';
 
 const dayMs = 86_400_000;
-/** Tables are added this many days ahead, as locks of other transactions can delay it. */
+/** Number of days for which tables are added in advance, because locks of other transactions can delay the addition. */
 const daysAhead = 7;
 
 interface RemovalLimits {
@@ -30,7 +30,7 @@ const comingDays = (): { first: string; last: string } => ({
   last: dayAt(Date.now() + daysAhead * dayMs),
 });
 
-/** Gauge of the consecutive days, from tomorrow on, that have a table. */
+/** Reports how many consecutive days, starting tomorrow, have a table. */
 export function measureDays({ db, metrics }: Pick<Dependencies, 'db' | 'metrics'>): void {
   metrics.gauge('feed_days_ahead', 'Coming days in a row for which the feed has a table', [], async (gauge) => {
     gauge.set((await countDays(db, comingDays())).days);
@@ -38,7 +38,7 @@ export function measureDays({ db, metrics }: Pick<Dependencies, 'db' | 'metrics'
 }
 
 /**
- * Adds the tables of today and the coming days. Events of a day without a table are stored in the default partition.
+ * Adds the tables of today and the following days. Events of a day without a table are stored in the default partition.
  */
 export async function addDays({ db, logger }: Pick<Dependencies, 'db' | 'logger'>): Promise<void> {
   for (const { day } of await listMissingDays(db, { first: dayAt(Date.now()), last: comingDays().last })) {
@@ -58,7 +58,7 @@ export async function removeOldEvents(
   await removeHiddenEvents(db, before, limits);
 }
 
-/** Removes the rows of hidden events. */
+/** Deletes the rows of hidden events. */
 export async function removeHiddenEvents(db: Database, before: string, limits: RemovalLimits = {}): Promise<void> {
   await removeInBatches({
     remove: async (limit) => (await deleteFromDefaultPartition(db, { before, limit })).count,

@@ -1,4 +1,4 @@
-/** Pages of the feed (rules/events#feed; V3, V4, V10). */
+/** Returns pages of the feed (rules/events#feed; V3, V4, V10). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordAudit } from '#libs/audit';
 import type { RequestOf } from '#libs/contract';
@@ -19,15 +19,15 @@ const pollMs = 2_000;
 /** Minimum pause between two reads of a waiting request, when the feed grows all the time. */
 const minPauseMs = 250;
 /**
- * How long a waiting request caches the access of the caller. A page with events is always read with fresh access
+ * Time for which a waiting request caches the caller's access. Pages with events are always read with current access
  * (D89).
  */
 const viewerTtlMs = 1_000;
-/** An older cursor is replaced when a page is empty; less than the minimum retention. */
+/** On an empty page, an older cursor is replaced by a new one. The limit is less than the minimum retention. */
 const maxCursorAgeHours = 12;
 /** Part of the caller's deadline that is reserved for the reply. */
 const replyMs = 1_000;
-/** Less than the timeout of `feed prune`. */
+/** Time limit for removing rows; less than the timeout of `feed prune`. */
 const pruneBudgetMs = 30_000;
 
 type FeedDependencies = Pick<Dependencies, 'bus' | 'db' | 'feedChanges' | 'findSerializer' | 'logger'>;
@@ -48,7 +48,7 @@ export function createFeedHandlers(deps: FeedDependencies): FeedHandlers {
         recordAudit(tx, context, { changes: { before, removed } });
         return { removed };
       });
-      // The events are hidden already. Rows that cannot be removed now are removed by the retention.
+      // The pruned events are already hidden. Rows that cannot be removed now are removed with the retention.
       await removeHiddenEvents(deps.db, before, { budgetMs: pruneBudgetMs }).catch((error: unknown) =>
         deps.logger.warn({ err: error, before }, 'feed: removing pruned events failed, the retention removes them'),
       );
@@ -79,7 +79,7 @@ class PageRequest {
     this.#resolveViewer = resolveViewer;
   }
 
-  /** @throws AppError 400 for an invalid cursor, type or subject; 410 `cursor_expired` */
+  /** Returns a page as JSON. @throws AppError 400 for an invalid cursor, type or subject; 410 `cursor_expired` */
   async run(request: FeedQuery): Promise<RawJson> {
     const { db, bus, feedChanges } = this.#deps;
     const filter = parseFilter(request);
@@ -107,8 +107,9 @@ class PageRequest {
   }
 
   /**
-   * An empty page returns the requested cursor, which reveals nothing about hidden events (V10). It returns a new one
-   * when the requested cursor is old, so that it does not expire (V3), and when the scan was not complete.
+   * Returns the cursor after a page. An empty page returns the requested cursor, which reveals nothing about hidden
+   * events (V10). It returns a new cursor when the requested one is old and could expire (V3), or when the scan was
+   * incomplete.
    */
   async #next({ items, hasMore, reached }: Page, requested: string | undefined): Promise<string> {
     const last = items.at(-1);
@@ -153,7 +154,7 @@ class PageRequest {
     throw new AppError({ code: 'gone', reason: 'cursor_expired', message });
   }
 
-  /** Inserts JSON of the database as it is, without parsing it. */
+  /** Returns the JSON of a page. JSON from the database is inserted unchanged, without parsing it. */
   #write({ items, hasMore }: Pick<Page, 'items' | 'hasMore'>, next: string): RawJson {
     return rawJson(
       `{"items":[${items.map((item) => this.#serializer.stringify(item)).join(',')}],"next":"${next}","has_more":${hasMore}}`,
@@ -173,7 +174,7 @@ function parseFilter({ types, subject_type: subjectType, subject_id: subjectId, 
   };
 }
 
-/** Access of the caller, cached for a second. */
+/** Caches the caller's access for a second. */
 class ViewerCache {
   readonly #find: () => Promise<Viewer>;
   #cached: { readonly viewer: Viewer; readonly atMs: number } | undefined;

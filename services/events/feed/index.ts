@@ -1,4 +1,4 @@
-/** What the service and other features use of the feed. */
+/** Exports for the service and other features. */
 export { FeedChangeNotifier } from './change-notifier.ts';
 export { type EventFilter, findPage, findReadable, type Page, parseTypes } from './scan.ts';
 export { createEventSerializer, type EventSerializer } from './serializer.ts';

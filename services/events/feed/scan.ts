@@ -1,7 +1,7 @@
 /**
- * Finds a page of readable events at a cost that does not depend on the number of hidden events (V4): first by
- * position, which is fast for callers who can read much; then by readable subjects, of which callers who can read
- * little have few.
+ * Finds a page of readable events at a cost that does not depend on the number of hidden events (V4). It first scans by
+ * position, which is fast for callers that can read many events. Then it scans by readable subjects, of which callers
+ * with little access have few.
  */
 import { type FeedSubject, feedSubjects } from '#libs/contract';
 import type { Bus } from '#libs/nats';
@@ -18,17 +18,26 @@ import {
 } from './statements/read.ts';
 import { type ReaderContext, filterReadable, type Viewer } from './viewer.ts';
 
-/** Events of the requested types that are scanned before the scan by subjects, and in one step at most. */
+/**
+ * Number of events of the requested types that are scanned by position in the first step, and at most in any step
+ * (`widestWindow`).
+ */
 const firstWindow = 4_000;
 const widestWindow = 32_000;
-/** Steps per page. The page then ends where the scan is, so that no request occupies the database for long. */
+/**
+ * Maximum number of steps per page. The page then ends at the last scanned position, so that no request occupies the
+ * database for long.
+ */
 const maxSteps = 6;
 /** Minimum row limit of the steps after the first. */
 const minRows = 100;
 const maxSubjects = 2_000;
-/** Distinct sets of holons that are checked per type of subject. */
+/** Maximum number of distinct sets of holons that are checked per subject type. */
 const maxSets = 5_000;
-/** Events read per subject: its share of the page plus this number; multiplied in each further step. */
+/**
+ * Each subject reads its share of the page plus this number of events. The sum is multiplied in each further step
+ * (`shareGrowth`).
+ */
 const extraPerSubject = 8;
 const shareGrowth = 4;
 
@@ -52,7 +61,7 @@ interface Subjects {
 
 interface Step {
   readonly rows: readonly FoundEvent[];
-  /** All events up to this position were found. */
+  /** All readable events up to this position were found. */
   readonly reached: number;
   /** All readable subjects, when known. */
   readonly subjects?: Subjects | undefined;
@@ -65,13 +74,13 @@ interface Range {
 
 export interface Page {
   readonly items: readonly FoundEvent[];
-  /** There can be more. */
+  /** True when there can be more events. */
   readonly hasMore: boolean;
-  /** All events up to this position were found. */
+  /** All readable events up to this position were found. */
   readonly reached: number;
 }
 
-/** Events that the viewer can read after `after`, up to `upTo`. */
+/** Returns events that the viewer can read, after position `after` and up to `upTo`. */
 export async function findPage(
   deps: Dependencies,
   viewer: Viewer,
@@ -97,7 +106,7 @@ export async function findPage(
   return { items: page, hasMore: from < upTo, reached: from };
 }
 
-/** Those of the events that the viewer can read now, by position. */
+/** Returns the given events that the viewer can read now, by position. */
 export async function findReadable(
   { db, bus, context }: Dependencies,
   viewer: Viewer,
@@ -142,7 +151,7 @@ async function step(
   return { ...far, rows: [...near, ...far.rows] };
 }
 
-/** Scans the readable subjects. */
+/** Scans the events of the readable subjects. */
 async function scanSeen(
   { db }: Dependencies,
   viewer: Viewer,
@@ -156,11 +165,14 @@ async function scanSeen(
   return { rows, reached: endOf(rows, limit) ?? rows[0]?.reached ?? upTo, subjects };
 }
 
-/** Last position of a full page. */
+/** Returns the last position of a full page; returns undefined for a shorter page. */
 const endOf = (rows: readonly FoundEvent[], limit: number): number | undefined =>
   rows.length < limit ? undefined : rows.at(-1)?.position;
 
-/** Types in a list such as `person.*,conversation.created`; undefined when it contains an unknown type (V3). */
+/**
+ * Returns the types in a list such as `person.*,conversation.created`; returns undefined when the list contains an
+ * unknown type (V3).
+ */
 export function parseTypes(text: string): string[] | undefined {
   const types = new Set<string>();
   for (const name of text.split(',').map((part) => part.trim())) {
@@ -173,7 +185,7 @@ export function parseTypes(text: string): string[] | undefined {
   return [...types];
 }
 
-/** Types of subjects that events of these types have. */
+/** Returns the subject types of these event types. */
 function subjectsOf(types: readonly string[]): FeedSubject[] {
   return [...new Set(feedTypes.filter(({ type }) => types.includes(type)).map(({ subject }) => subject))];
 }

@@ -1,17 +1,17 @@
-/** JSON of events. Feed and webhooks return the same bytes (V1). */
+/** Serialises events as JSON. Feed and webhooks return the same bytes (V1). */
 import type { Database } from '#libs/orm';
 import { Cursors } from './rules/cursor.ts';
 import { type FoundEvent, readCursorKey } from './statements/read.ts';
 
 export interface EventSerializer {
   readonly cursors: Cursors;
-  /** Public id of an event. */
+  /** Returns the public id of an event. */
   publicId(id: string): string;
-  /** Inserts JSON of the database as it is, without parsing it. */
+  /** Returns the JSON of an event. JSON from the database is inserted unchanged, without parsing it. */
   stringify(event: FoundEvent): string;
 }
 
-/** The function reads the cursor key once, and again after a failure. */
+/** Returns a function that creates the serializer. It reads the cursor key once, and again after a failure. */
 export function createEventSerializer(db: Database): () => Promise<EventSerializer> {
   let serializer: Promise<EventSerializer> | undefined;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Read access to events (V4, V10). The owners of the subjects resolve what the caller can read once per page, and check
- * the subjects of the page again.
+ * Determines read access to events (V4, V10). The owners of the subjects resolve the caller's access once per page, and
+ * check the subjects of the page again.
  */
 import type { FeedSubject, Static } from '#libs/contract';
 import { type Bus, type CallContext, withoutActor } from '#libs/nats';
@@ -16,13 +16,15 @@ export interface Viewer {
   readonly accountId: number | null;
 }
 
-/** An account without a request: its endpoints receive the events that it can read (V7). */
+/**
+ * An account for which events are selected without a request; its endpoints receive the events that it can read (V7).
+ */
 export type Reader = Static<typeof readerFacts>;
 
-/** Context of calls on behalf of the caller of a request, or of a reader. */
+/** Context of calls on behalf of a caller or a reader. */
 export type ReaderContext = CallContext & { readonly reader?: Reader | undefined };
 
-/** Subjects per call to an owner. */
+/** Maximum number of subjects per call to an owner. */
 const maxIds = 1_000;
 
 export const unrestricted: Viewer = {
@@ -37,7 +39,7 @@ function accountOf({ actor, reader }: ReaderContext): number | null {
   return reader?.account_id ?? (actor?.kind === 'user' ? actor.accountId : null);
 }
 
-/** What the caller can read now, from the owners of the subjects. */
+/** Returns what the caller can read now, as reported by the owners of the subjects. */
 export async function findViewer(bus: Bus, context: ReaderContext): Promise<Viewer> {
   const { actor, reader } = context;
   if (reader?.superuser === true || (actor?.kind === 'user' && actor.superuser)) return unrestricted;
@@ -58,7 +60,7 @@ export async function findViewer(bus: Bus, context: ReaderContext): Promise<View
   };
 }
 
-/** Lists in the reply of the directory, by type of subject. */
+/** Names of the lists in the directory's reply, by subject type. */
 const lists = {
   person: 'people',
   holon: 'holons',
@@ -70,8 +72,8 @@ type DirectorySubject = keyof typeof lists;
 const directorySubjects = Object.keys(lists) as DirectorySubject[];
 
 /**
- * Events that the caller can read now. For final events the access that was stored with them decides, as their subjects
- * do not exist any more.
+ * Returns the events that the caller can read now. Subjects of final events do not exist any more, so the access that
+ * was stored with the event decides.
  */
 export async function filterReadable(
   bus: Bus,

@@ -35,8 +35,8 @@ export function createFeedWriter({ metrics, config, ...deps }: WriterDependencie
 }
 
 /**
- * Fetches missing access of subjects from their owners. Subjects have none when another service published their first
- * event.
+ * Fetches missing access of subjects from their owners. Access is missing when another service published the first
+ * event of a subject.
  */
 export async function fetchAccess({ db, bus }: Pick<Dependencies, 'db' | 'bus'>): Promise<void> {
   const subjects = await listWithoutAccess(db, { type: 'conversation', limit: maxSubjects });

@@ -1,7 +1,7 @@
 /**
  * Writer of the feed (V2). The replica with the lease consumes the stream in order, assigns positions in one
- * transaction at a time, and then acknowledges the messages. Unacknowledged messages of a dead writer are redelivered
- * to the next one before later messages are appended.
+ * transaction at a time, and then acknowledges the messages. When a writer dies, its unacknowledged messages are
+ * redelivered to the next writer before later messages are appended.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,11 +14,11 @@ import { createMessageReader, type FeedMessage, type NewFeedEvent, sortEvents } 
 import { type BufferedMessage, ReorderBuffer } from './rules/reorder-buffer.ts';
 import { acquireFeedLease, releaseFeedLease } from './statements/write.ts';
 
-/** A writer that does not renew within this time is replaced; the others check every second. */
+/** A writer that does not renew its lease within this time is replaced; the other replicas check every second. */
 const leaseMs = 3_000;
 const renewMs = 1_000;
 const tickMs = 50;
-/** Messages per transaction. */
+/** Maximum number of messages per transaction. */
 const maxMessages = 64;
 const maxUnacked = 500;
 
@@ -51,7 +51,7 @@ export class FeedWriter {
     this.#deps = deps;
   }
 
-  /** Whether this process has the lease. */
+  /** True while this process has the lease. */
   get isActive(): boolean {
     return this.#buffer !== undefined;
   }
@@ -99,11 +99,11 @@ export class FeedWriter {
     logger.info({ position: head.last_position }, 'feed writer: active');
   }
 
-  /** Resolves when the message is settled. */
+  /** Buffers a message. Resolves when the message is settled. */
   async #receive(delivery: Delivery): Promise<void> {
     const service = delivery.subject.slice(delivery.subject.indexOf('.') + 1);
     const { events, problem } = readMessage(service, delivery.data);
-    // An invalid message is settled in order too, without events.
+    // An invalid message has no events, but is settled in stream order too.
     if (problem !== undefined)
       this.#deps.logger.error(
         { subject: delivery.subject, problem },
@@ -118,7 +118,7 @@ export class FeedWriter {
         message,
       };
       if (this.#buffer === undefined) reject(message);
-      // A discarded message ends here, as the consumer stops only after all its messages have ended.
+      // A discarded message is settled at once, because the consumer stops only after all its messages are settled.
       else this.#buffer.add(item)?.message.done();
     });
   }
@@ -156,7 +156,7 @@ export class FeedWriter {
     try {
       this.#deps.bus.publish(feedEvents.advanced, { position });
     } catch {
-      // Waiting requests also poll.
+      // Waiting requests also poll, so a lost notification only delays them.
     }
   }
 

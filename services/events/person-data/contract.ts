@@ -1,4 +1,4 @@
-/** Contract of the part of this service in `people erase` and in merges of people. */
+/** Contract for `people erase` and merges of people in this service. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 export const personDataRpcs = {

@@ -1,4 +1,4 @@
-/** Part of this service in `people erase` and in merges. The feed contains no personal data (V1). */
+/** Handlers for `people erase` and merges in this service. The feed contains no personal data (V1). */
 import { recordAudit } from '#libs/audit';
 import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { Handlers } from '#libs/nats';
@@ -23,7 +23,7 @@ export function createPersonDataHandlers({ db }: Pick<Dependencies, 'db'>): Pers
       });
       return { counts };
     },
-    // For existing conversations their owner publishes the access too; for deleted ones it does not.
+    // For existing conversations the owner also publishes the new access; for deleted conversations it does not.
     mergePerson: async ({ gone_id: removedId, into_id: intoId }) => {
       await replaceParticipant(db, { goneId: removedId, intoId });
       return { next: null };

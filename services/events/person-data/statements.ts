@@ -1,7 +1,7 @@
-/** Participants in the stored access of conversations (V4). */
+/** Updates participants in the stored access of conversations (V4). */
 import { sql, statement, t } from '#libs/sql';
 
-/** Only conversations: endpoints store their account in this column. */
+/** Changes only conversations, because endpoints store their account in this column. */
 export const replaceParticipant = statement.none({
   name: 'person-data.change-participant',
   params: { goneId: t.integer, intoId: t.integer },

@@ -1,4 +1,4 @@
-/** Contract of hiding and deleting files. */
+/** Contract of the jobs that hide and delete files. */
 import { job, Type } from '#libs/contract';
 import { id } from '../schemas.ts';
 

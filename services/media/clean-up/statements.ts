@@ -1,7 +1,7 @@
 /** Statements on hidden and deleted conversations, and on unreferenced objects. */
 import { sql, statement, t } from '#libs/sql';
 
-/** Hides all files of the conversation until {@link showConversation}. Call it under `lockConversation`. */
+/** Hides all files of the conversation until {@link showConversation} is called. Call it under `lockConversation`. */
 export const hideConversation = statement.none({
   name: 'media.hide-conversation',
   params: { conversationId: t.integer },
@@ -9,7 +9,7 @@ export const hideConversation = statement.none({
     sql`insert into media.deleted_conversations (conversation_id, restorable) values (${conversationId}, true) on conflict do nothing`,
 });
 
-/** Undoes {@link hideConversation}. Retired files stay retired. */
+/** Reverts {@link hideConversation}. Retired files remain retired. */
 export const showConversation = statement.none({
   name: 'media.show-conversation',
   params: { conversationId: t.integer },
@@ -25,7 +25,7 @@ export const markPermanentlyDeleted = statement.none({
     on conflict (conversation_id) do update set restorable = false`,
 });
 
-/** Retires all files of the conversation; returns their ids. */
+/** Retires all files of the conversation and returns their ids. */
 export const retireConversationFiles = statement.many({
   name: 'media.retire-conversation',
   params: { conversationId: t.integer },
@@ -34,7 +34,7 @@ export const retireConversationFiles = statement.many({
     where conversation_id = ${conversationId} and retired_at is null returning id`,
 });
 
-/** The object of a retired file. */
+/** Returns the object key of a retired file. */
 export const findRetired = statement.maybeOne({
   name: 'media.find-retired',
   params: { blobId: t.integer },
@@ -48,7 +48,9 @@ export const deleteRetired = statement.none({
   sql: ({ blobId }) => sql`delete from media.blobs where id = ${blobId} and retired_at is not null`,
 });
 
-/** Conversations that have files, by ascending id after `after`, and whether they are hidden. */
+/**
+ * Returns the conversations that have files, in order of id and starting after `after`, and whether they are hidden.
+ */
 export const listConversationsWithFiles = statement.many({
   name: 'media.list-owners',
   params: { after: t.integer, limit: t.integer },
@@ -61,7 +63,7 @@ export const listConversationsWithFiles = statement.many({
       order by conversation_id limit ${limit}) as o order by o.id`,
 });
 
-/** Deletes the recording import of a conversation; returns the key of the object that it stored. */
+/** Deletes the recording import of a conversation and returns the key of its stored object. */
 export const deleteImport = statement.maybeOne({
   name: 'media.drop-import',
   params: { conversationId: t.integer },

@@ -1,4 +1,4 @@
-/** Jobs that hide and delete files: of deleted conversations, and files that were replaced. */
+/** Jobs that hide and delete files of deleted conversations, and delete files that were replaced. */
 import { conversations } from '#services/conversations';
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler, Jobs } from '#libs/jobs';
@@ -64,12 +64,12 @@ export function createCleanUpWorkers(
   };
 }
 
-/** Enqueues one job, even when several replicas start together (D97). */
+/** Enqueues the catch-up once, even when several replicas start together (D97). */
 export async function enqueueCatchUp(jobs: Jobs): Promise<void> {
   await jobs.transaction((tx) => jobs.enqueue(tx, cleanUpJobs.catchUp, { after: 0 }, { key: 'start' }));
 }
 
-/** Consumes the deletion events of the previous release, whose deletions were permanent. */
+/** Consumes the deletion events of the previous release, in which every deletion was permanent. */
 export function consumeDeletions(
   deps: RemovalDependencies & Pick<Dependencies, 'bus' | 'logger'>,
 ): Promise<RunningConsumer> {
@@ -79,8 +79,8 @@ export function consumeDeletions(
 }
 
 /**
- * Retires all files of a permanently deleted conversation. The conversation stays marked, so that a running upload
- * stores nothing.
+ * Retires all files of a permanently deleted conversation. The conversation remains marked as deleted, so that a
+ * running upload stores nothing.
  */
 async function removeConversationFiles(deps: RemovalDependencies, tx: Tx, conversationId: number): Promise<void> {
   await deleteVideohostUploads(tx, { conversationId });

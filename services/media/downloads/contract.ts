@@ -1,4 +1,4 @@
-/** Contract of downloads: metadata of stored audio, the recording to show, captions. */
+/** Contract of downloads: metadata of stored audio, the recording to display, and captions. */
 import { byClients, withoutActor, rpc, Type } from '#libs/contract';
 import { AudioMetadata, id } from '../schemas.ts';
 

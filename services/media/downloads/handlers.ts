@@ -1,4 +1,7 @@
-/** Metadata of stored files over NATS, and their bytes over HTTP (rules/media#video, rules/media#audio-download). */
+/**
+ * Returns metadata of stored files over NATS, and sends their bytes over HTTP (rules/media#video,
+ * rules/media#audio-download).
+ */
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
 import { notFound } from '#libs/errors';
@@ -19,7 +22,7 @@ export function createDownloadHandlers(deps: Pick<Dependencies, 'db' | 'bus'>): 
     },
     getCaptions: async ({ conversation_id: conversationId }, context) => {
       const { kind, object_key: objectKey } = await getRecording(deps, conversationId, context);
-      // A trimmed recording starts with the transcript window (T4).
+      // A trimmed recording starts with the transcript window, so only the full recording needs its start (T4).
       const start = kind === 'full' ? await findRecordingStart(db, { conversationId, objectKey }) : undefined;
       const request = { conversation_id: conversationId, video_started_at: start?.started_at ?? null };
       const reply = await bus.callRaw(transcripts.rpcs.caption, request, withoutActor(context));
@@ -35,7 +38,10 @@ export function createDownloadHandlers(deps: Pick<Dependencies, 'db' | 'bus'>): 
   };
 }
 
-/** The recording to show. @throws AppError 404 without a recording, or when the caller cannot see the conversation */
+/**
+ * Returns the recording to display. @throws AppError 404 without a recording, or when the caller cannot see the
+ * conversation
+ */
 async function getRecording(
   { db, bus }: Pick<Dependencies, 'db' | 'bus'>,
   conversationId: number,
@@ -50,8 +56,8 @@ async function getRecording(
 type DownloadDependencies = Pick<Dependencies, 'db' | 'bus' | 'store' | 'logger'>;
 
 /**
- * Sends the bytes of a conversation's audio. @throws AppError 404 without audio, or when the caller cannot see the
- * conversation
+ * Returns the handler that sends the audio of a conversation. @throws AppError 404 without audio, or when the caller
+ * cannot see the conversation
  */
 export function createDownloadAudio(
   deps: DownloadDependencies,
@@ -66,7 +72,7 @@ export function createDownloadAudio(
   };
 }
 
-/** Sends the bytes of a file that needs no token. @throws AppError 404 */
+/** Returns the handler that sends a file which requires no token. @throws AppError 404 */
 export function createServePublicFile(
   deps: DownloadDependencies,
 ): (exchange: Exchange, objectKey: string, query: URLSearchParams) => Promise<void> {
@@ -74,7 +80,7 @@ export function createServePublicFile(
     const file = await findPublicFile(deps.db, { objectKey: key });
     if (file === undefined) throw notFound();
     const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = file;
-    // An address with the marker always means these bytes; any other address is revalidated on each request.
+    // A URL with the current marker always returns the same bytes. Any other URL is revalidated on each request.
     const isImmutable = query.get('v') === versionMarker({ objectKey, sha256 });
     const options = {
       cacheControl: isImmutable ? 'public, max-age=31536000, immutable' : 'public, no-cache',

@@ -21,12 +21,12 @@ describe('decideRange (D27; RFC 9110, 14)', () => {
     ['bytes= 1-2 ', part(1, 2)],
     ['bytes=,1-2,', part(1, 2)],
     ['bytes=1-2,2000-3000', part(1, 2)],
-  ])('sends one range for %s', (header, decision) => {
+  ])('selects one range for %s', (header, decision) => {
     expect(decide(header)).toEqual(decision);
   });
 
   it.each(['bytes=1000-', 'bytes=1000-2000', 'bytes=-0', 'bytes=99999999999999999999-', 'bytes=1000-,-0'])(
-    'is unsatisfiable for %s',
+    'returns unsatisfiable for %s',
     (header) => {
       expect(decide(header)).toEqual({ kind: 'unsatisfiable' });
     },
@@ -46,21 +46,21 @@ describe('decideRange (D27; RFC 9110, 14)', () => {
     '0-1',
     'bytes=1-2,x',
     'bytes=0-1,5-6',
-  ])('sends the whole file for %s', (header) => {
+  ])('selects the whole file for %s', (header) => {
     expect(decide(header)).toEqual({ kind: 'whole' });
   });
 
-  it('sends the whole file for too many ranges', () => {
+  it('selects the whole file for too many ranges', () => {
     expect(decide(`bytes=${Array.from({ length: 51 }, () => '2000-').join(',')}`)).toEqual({ kind: 'whole' });
   });
 
-  it('applies If-Range with this tag only', () => {
+  it('applies the range only if If-Range contains the current ETag', () => {
     expect(decide('bytes=1-2', 1000, etag)).toEqual(part(1, 2));
     for (const other of ['"abd"', 'W/"abc"', 'abc', 'Wed, 21 Oct 2015 07:28:00 GMT'])
       expect(decide('bytes=1-2', 1000, other)).toEqual({ kind: 'whole' });
   });
 
-  it('never exceeds the file, for any header', () => {
+  it('never selects bytes outside of the file, for any header', () => {
     const specifier = fc
       .tuple(fc.option(fc.nat(), { nil: '' }), fc.option(fc.nat(), { nil: '' }))
       .map(([from, to]) => `${from}-${to}`);
@@ -81,14 +81,14 @@ describe('decideRange (D27; RFC 9110, 14)', () => {
   });
 });
 
-describe('validators (rules/http#etag; RFC 9110, 13.1)', () => {
-  it('If-None-Match compares weakly, in lists and with *', () => {
+describe('matchesNone and matchesStrongly (rules/http#etag; RFC 9110, 13.1)', () => {
+  it('compares If-None-Match weakly, in lists and with *', () => {
     for (const header of ['"abc"', 'W/"abc"', '"x", "abc"', ' * ', '"x",W/"abc"'])
       expect(matchesNone(header, etag)).toBe(true);
     for (const header of ['"x"', 'abc', '', 'W/"abcd"', '"*"']) expect(matchesNone(header, etag)).toBe(false);
   });
 
-  it('If-Match compares strongly', () => {
+  it('compares If-Match strongly', () => {
     for (const header of ['"abc"', '*', '"x", "abc"']) expect(matchesStrongly(header, etag)).toBe(true);
     for (const header of ['W/"abc"', '"x"', 'abc', '']) expect(matchesStrongly(header, etag)).toBe(false);
   });

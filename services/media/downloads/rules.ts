@@ -1,4 +1,4 @@
-/** Ranges and validators of downloads, as in RFC 9110 (rules/http#etag; D27). */
+/** Evaluates ranges and validators of downloads, as defined by RFC 9110 (rules/http#etag; D27). */
 import type { ByteRange } from '#libs/object-store';
 
 export type RangeDecision =
@@ -8,13 +8,14 @@ export type RangeDecision =
   | { kind: 'unsatisfiable' };
 
 const whole: RangeDecision = { kind: 'whole' };
-/** Requests for more ranges get the whole file. */
+/** Maximum number of requested ranges. A request for more ranges returns the whole file. */
 const maxRanges = 50;
 
 /**
- * Decides what to send for a `Range` header. Unknown units and malformed headers are ignored (RFC 9110, 14.2). Requests
- * for several ranges get the whole file, unless only one of them overlaps it.
- * @param ifRange `If-Range`; the range applies only when it equals the strong tag of this file (RFC 9110, 13.1.5).
+ * Decides what to send for a `Range` header. Unknown units and malformed headers are ignored (RFC 9110, 14.2). A
+ * request for several ranges returns the whole file, unless only one of them overlaps the file.
+ * @param ifRange header `If-Range`; the range applies only when the header equals the strong tag of this file (RFC
+ * 9110, 13.1.5).
  */
 export function decideRange(
   header: string | undefined,
@@ -55,12 +56,12 @@ function readSpecifier(text: string, sizeBytes: number): ByteRange | 'outside' |
   return { first, last: to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1) };
 }
 
-/** True when the `If-None-Match` list contains this tag or `*`. Weak comparison (RFC 9110, 13.1.2). */
+/** Returns whether the `If-None-Match` list contains this tag or `*`, by weak comparison (RFC 9110, 13.1.2). */
 export function matchesNone(header: string, etag: string): boolean {
   return header.trim() === '*' || readTags(header).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
-/** True when the `If-Match` list contains this tag or `*`. Strong comparison (RFC 9110, 13.1.1). */
+/** Returns whether the `If-Match` list contains this tag or `*`, by strong comparison (RFC 9110, 13.1.1). */
 export function matchesStrongly(header: string, etag: string): boolean {
   return header.trim() === '*' || readTags(header).includes(etag);
 }

@@ -1,6 +1,6 @@
 /**
- * GET and HEAD of stored files, streamed from the object store, with validators and ranges (rules/media#audio-download;
- * D27).
+ * Handles GET and HEAD of stored files, which are streamed from the object store, with validators and ranges
+ * (rules/media#audio-download; D27).
  */
 import type { ServerResponse } from 'node:http';
 import { AppError, notFound } from '#libs/errors';
@@ -10,23 +10,26 @@ import { copyStream } from '#libs/transfer';
 import type { Exchange } from '../http/index.ts';
 import { decideRange, matchesNone, matchesStrongly } from './rules.ts';
 
-/** A stored file and how it is served. */
+/** A stored file and the headers with which it is sent. */
 export interface ServedFile {
   objectKey: string;
   name: string;
   contentType: string;
   sizeBytes: number;
-  /** Lower-case hex; used as the strong entity tag. */
+  /** Lower-case hexadecimal digest, which is the strong entity tag. */
   sha256: string;
   cacheControl: string;
-  /** `inline` for files that a browser can display; the content type never comes from the client. */
+  /**
+   * `inline` for files that a browser can display. This is safe because the content type never comes from the client.
+   */
   disposition: 'attachment' | 'inline';
 }
 
 /**
- * Sends the file, a range of it, 304, 412 or 416. Reads the store no faster than the client receives, and stops when it
- * disconnects.
- * @throws AppError 404 when the object is missing, 503 when the store is down, both before the response has started
+ * Sends the file, a range of it, or status 304, 412 or 416. Reads the store no faster than the client receives, and
+ * stops when the client disconnects.
+ * @throws AppError 404 when the object is missing, 503 when the store is unavailable; both before the response has
+ * started
  */
 export async function serveFile(
   deps: { store: ObjectStore; logger: Logger },
@@ -44,7 +47,7 @@ export async function serveFile(
     return;
   }
   const isHead = request.method === 'HEAD';
-  // Ranges are defined for GET only (RFC 9110, 14.2).
+  // Ranges apply to GET only (RFC 9110, 14.2).
   const decision = decideRange(
     isHead ? undefined : range,
     Array.isArray(ifRange) ? ifRange[0] : ifRange,
@@ -104,7 +107,7 @@ function sendUnsatisfiableRange(response: ServerResponse, sizeBytes: number): vo
     .end(body);
 }
 
-/** An ASCII name, and the exact name when it differs (RFC 6266). */
+/** Returns the header with an ASCII file name, and the exact name when it differs (RFC 6266). */
 function contentDisposition({ name, disposition }: ServedFile): string {
   const ascii = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
   const exact = encodeURIComponent(name).replace(

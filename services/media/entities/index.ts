@@ -17,7 +17,7 @@ export const BlobSchema = defineEntity({
     sizeBytes: columns.bigint(),
     sha256: p.text(),
     source: p.text(),
-    /** Only for trimmed recordings: false while the full recording does not replace it (D27). */
+    /** For trimmed recordings: while false, the trimmed recording is displayed instead of the full one (D27). */
     finalized: p.boolean().default(false),
     createdAt: columns.now(),
     createdByAccountId: p.integer().nullable(),
@@ -27,7 +27,7 @@ export const BlobSchema = defineEntity({
   },
 });
 
-/** Objects being written. The sweep removes those whose lease expired. */
+/** Objects that are being written. The sweep removes objects whose lease expired. */
 export const UploadSchema = defineEntity({
   name: 'Upload',
   tableName: 'uploads',
@@ -40,7 +40,7 @@ export const UploadSchema = defineEntity({
   },
 });
 
-/** Hidden and permanently deleted conversations; an upload that finishes later stores nothing. */
+/** Hidden and permanently deleted conversations. An upload that finishes after the deletion stores nothing. */
 export const DeletedConversationSchema = defineEntity({
   name: 'DeletedConversation',
   tableName: 'deleted_conversations',
@@ -48,12 +48,14 @@ export const DeletedConversationSchema = defineEntity({
   properties: {
     conversationId: p.integer().primary(),
     deletedAt: columns.now(),
-    /** True: hidden, files and records are kept. False: permanently deleted. */
+    /**
+     * True when the conversation is hidden but its files and records still exist; false when it is permanently deleted.
+     */
     restorable: p.boolean().default(false),
   },
 });
 
-/** Tickets for one HTTP request each; deleted when used. */
+/** Tickets, each for one HTTP request. A ticket is deleted when it is used. */
 export const TicketSchema = defineEntity({
   name: 'Ticket',
   tableName: 'tickets',
@@ -72,15 +74,17 @@ export const RecordingImportSchema = defineEntity({
   properties: {
     conversationId: p.integer().primary(),
     recordingId: p.text(),
-    /** As reported by the provider; null = unknown. */
+    /** Start of the recording as reported by the provider; null when unknown. */
     recordingStartedAt: columns.instant().nullable(),
     objectKey: p.text(),
-    /** Entity tag of the bytes under the key; sent when the download is resumed. */
+    /** Entity tag of the stored bytes, which is sent when the download is resumed. */
     etag: p.text().nullable(),
     sizeBytes: columns.bigint().nullable(),
     /** Null until the whole recording is stored. */
     sha256: p.text().nullable(),
-    /** Digests of the inputs of the trimmed recording and the thumbnails. */
+    /**
+     * Digest of the input from which the trimmed recording was made; `picturesFrom` is the digest for the thumbnails.
+     */
     trimmedFrom: p.text().nullable(),
     picturesFrom: p.text().nullable(),
     workerJobId: p.uuid().nullable(),
@@ -89,7 +93,7 @@ export const RecordingImportSchema = defineEntity({
   },
 });
 
-/** One per conversation and recording. */
+/** Uploads to the video host, one per conversation and recording. */
 export const VideohostUploadSchema = defineEntity({
   name: 'VideohostUpload',
   tableName: 'videohost_uploads',
@@ -97,12 +101,12 @@ export const VideohostUploadSchema = defineEntity({
   properties: {
     conversationId: p.integer().primary(),
     recordingSha256: p.text().primary(),
-    /** Address for resuming the upload; a secret. */
+    /** URL for resuming the upload. It is a secret. */
     session: p.text().nullable(),
-    /** The last bytes may have been sent, so that the video may exist. */
+    /** True when the last bytes may have been sent, so that the video may exist. */
     isEnding: p.boolean().default(false),
     video: p.json().nullable(),
-    /** Job that could not determine the outcome of its upload; a redrive of it uploads again. */
+    /** Job that could not determine the outcome of its upload. A redrive of this job uploads the video again. */
     lostByJobId: p.text().nullable(),
     workerJobId: p.text().nullable(),
     workedUntil: columns.instant().nullable(),
@@ -119,7 +123,7 @@ export const VideohostUploadSchema = defineEntity({
   },
 });
 
-/** Every table of the schema `media`, without those of the job library. */
+/** All tables of the schema `media`, except the tables of the job library. */
 export const entities = [
   BlobSchema,
   DeletedConversationSchema,

@@ -1,5 +1,5 @@
 /**
- * Tickets for the internal port: admit one request that does not come from a client of the gateway. A ticket is valid
+ * Tickets for the internal port. A ticket allows one request that is not authenticated by the gateway. It is valid
  * once, for one method and path, for a minute, on every replica.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -27,14 +27,14 @@ export function createTicketHandlers({ db }: Pick<Dependencies, 'db'>): Handlers
   };
 }
 
-/** @param request as written by `requestName`. @returns the ticket, of which only the digest is stored */
+/** Issues a ticket. @param request as returned by `requestName`. @returns the ticket; only its digest is stored */
 async function issueTicket(db: Queryable, request: string): Promise<string> {
   const ticket = randomBytes(32).toString('base64url');
   await insertTicket(db, { digest: digestOf(ticket), request, lifetimeSeconds });
   return ticket;
 }
 
-/** Invalidates the ticket. False when it is not valid for this request. */
+/** Invalidates the ticket. Returns false when the ticket is not valid for this request. */
 export async function redeemTicket(db: Queryable, ticket: string, request: string): Promise<boolean> {
   return ticketPattern.test(ticket) && (await deleteTicket(db, { digest: digestOf(ticket), request })) !== undefined;
 }

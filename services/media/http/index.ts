@@ -1,4 +1,4 @@
-/** What uploads and downloads use of the HTTP servers: requests, forms, replies. */
+/** Exports for uploads and downloads: requests, forms, replies. */
 export { ClientDisconnected, receiveFile } from './multipart.ts';
 export { replayedHeader, sendJson } from './replies.ts';
 export type { Exchange } from './server.ts';

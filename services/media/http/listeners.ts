@@ -12,11 +12,11 @@ import type { StoredFile } from '../contract.ts';
 import { UnverifiedCaller } from './replies.ts';
 import { type Exchange, type Listener, methodNotAllowed, readHeader, requireId } from './server.ts';
 
-/** Handlers of the internal routes; `query` is that of the URL. */
+/** Handlers of the internal routes; `query` is the query of the URL. */
 export interface InternalRoutes {
   uploadAudio(exchange: Exchange, conversationId: number): Promise<void>;
   downloadAudio(exchange: Exchange, conversationId: number): Promise<void>;
-  /** A file of the bulk import. */
+  /** Receives a file of the bulk import. */
   importFile(
     exchange: Exchange,
     conversationId: number,
@@ -28,13 +28,13 @@ export interface InternalRoutes {
 
 export interface AuthenticationDependencies {
   readonly actors: ActorVerifier;
-  /** Invalidates a ticket; false when it is not valid for this request. */
+  /** Invalidates a ticket; returns false when the ticket is not valid for this request. */
   readonly redeemTicket: (ticket: string, request: string) => Promise<boolean>;
   readonly logger: Logger;
   readonly onRefused: (reason: CallRefusal) => void;
 }
 
-/** Allowed callers of a method: kinds of actors, or `none` for a ticket. */
+/** An HTTP method and its allowed callers: kinds of actors, or `none` for a request with a ticket. */
 interface Method {
   readonly allowedCallers: readonly CallerKind[];
   readonly run: (exchange: Exchange, id: number, query: URLSearchParams) => Promise<void>;
@@ -107,7 +107,7 @@ export function createInternalListener(routes: InternalRoutes, deps: Authenticat
   };
 }
 
-/** The verified actor; undefined for a valid ticket. */
+/** Returns the verified actor; returns undefined for a valid ticket. */
 async function authenticate(
   { actors, redeemTicket }: AuthenticationDependencies,
   request: IncomingMessage,

@@ -11,13 +11,13 @@ const tooLarge = (): AppError => new AppError({ code: 'bad_request', reason: 'to
 
 let server: Server;
 let port: number;
-/** Ends of `receive`, in order. */
+/** How each call of `receive` ended, in order. */
 let ends: string[] = [];
-/** Which request it is that is worked on, as the tracer knows it. */
+/** Stores which request is being processed, like the tracer. */
 const working = new AsyncLocalStorage<string>();
 let askers: (string | undefined)[] = [];
 let onRequest: () => void = () => undefined;
-/** With the first bytes of a file. */
+/** Called when the first bytes of a file are received. */
 let onBytes: () => void = () => undefined;
 let onEnd: () => void = () => undefined;
 
@@ -86,14 +86,14 @@ const missing = {
 const unparsable = { error: { code: 'bad_request', message: 'Cannot parse request body' } };
 
 describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', () => {
-  it('returns name and bytes of the part, also among other parts', async () => {
+  it('returns name and bytes of the requested file part, also between other parts', async () => {
     const other =
       part('Content-Disposition: form-data; name="title"', 'x') +
       part('Content-Disposition: form-data; name="cover"; filename="c.png"', 'y'.repeat(500));
     expect(await send(other + audio('a'.repeat(700)) + other + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 700 });
   });
 
-  it('accepts exactly the maximum size and rejects one byte more', async () => {
+  it('accepts a file of the maximum size and rejects one more byte', async () => {
     expect(await send(audio('a'.repeat(maxFileBytes)) + end)).toEqual({
       fileName: 'talk.mp3',
       sizeBytes: maxFileBytes,
@@ -102,16 +102,16 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     expect(ends).toEqual(['failed']);
   });
 
-  it('rejects a body that is far too large without reading it', async () => {
+  it('rejects a body far over the size limit without reading it', async () => {
     expect(await send(audio('a'.repeat(2_000_000)) + end)).toMatchObject({ error: { reason: 'too_large' } });
     expect(ends).toEqual([]);
   });
 
-  it('reads the first of several parts with the name', async () => {
+  it('reads the first of several file parts with the same name', async () => {
     expect(await send(audio('aa') + audio('bbbb', 'second.mp3') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 2 });
   });
 
-  it('returns an empty file', async () => {
+  it('accepts an empty file', async () => {
     expect(await send(audio('') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 0 });
   });
 
@@ -124,16 +124,16 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
       part('Content-Disposition: form-data; name="audio"; filename=""\r\nContent-Type: application/octet-stream', '') +
         end,
     ],
-  ])('reports a missing part for %s', async (_case, body) => {
+  ])('reports a missing file part for %s', async (_case, body) => {
     expect(await send(body)).toMatchObject(missing);
   });
 
-  it('reports a missing part for a body of another type', async () => {
+  it('reports a missing file part for a body that is not multipart', async () => {
     expect(await send('{"audio":"x"}', { 'content-type': 'application/json' })).toMatchObject(missing);
   });
 
   it.each(['base64', 'quoted-printable', 'Base64', 'x-uuencode'])(
-    'rejects a part with the encoding %s (D107)',
+    'rejects a file part with the encoding %s (D107)',
     async (encoding) => {
       const refused = { error: { code: 'bad_request', message: expect.stringContaining('Content-Transfer-Encoding') } };
       const encoded = (name: string): string =>
@@ -147,7 +147,7 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     },
   );
 
-  it.each(['binary', '8bit', '7BIT'])('accepts a part with the identity encoding %s (D107)', async (encoding) => {
+  it.each(['binary', '8bit', '7BIT'])('accepts a file part with the identity encoding %s (D107)', async (encoding) => {
     const headers = `Content-Disposition: form-data; name="audio"; filename="talk.mp3"\r\nContent-Transfer-Encoding: ${encoding}`;
     expect(await send(part(headers, 'YWJj') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 4 });
   });
@@ -162,11 +162,11 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
       'a form that breaks after the file',
       `${audio('abc')}--${boundary}\r\nContent-Disposition: form-data; name="title"\r\n\r\nx`,
     ],
-  ])('cannot parse %s', async (_case, body) => {
+  ])('returns 400 for %s', async (_case, body) => {
     expect(await send(body)).toMatchObject(unparsable);
   });
 
-  it('cannot parse a form without a boundary parameter', async () => {
+  it('returns 400 for a form without a boundary parameter', async () => {
     expect(await send(audio('a') + end, { 'content-type': 'multipart/form-data' })).toMatchObject(unparsable);
   });
 
@@ -175,18 +175,18 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     [`filename*=UTF-8''%E4%BC%9A%E8%A9%B1.mp3`, '会話.mp3'],
     [`filename="会話.mp3"`, '会話.mp3'],
     [`filename="we; ird=.mp3"`, 'we; ird=.mp3'],
-  ])('reads %s', async (parameter, fileName) => {
+  ])('reads the file from %s', async (parameter, fileName) => {
     expect(await send(part(`Content-Disposition: form-data; name="audio"; ${parameter}`, 'a') + end)).toEqual({
       fileName,
       sizeBytes: 1,
     });
   });
 
-  it('reports a rejection by the receiver immediately, while the client is still sending', async () => {
+  it('reports an error of the receiver immediately, while the client is still sending', async () => {
     expect(await send(audio('a'.repeat(900), 'refused.mp3') + end)).toMatchObject({ error: { message: 'refused' } });
   });
 
-  it('stays in the context of its request when the bytes arrive later (rules/operations#traces)', async () => {
+  it('preserves the tracing context of the request for bytes that arrive later (rules/operations#traces)', async () => {
     askers = [];
     const hasCome = new Promise<void>((resolve) => (onRequest = resolve));
     const headers = {
@@ -205,7 +205,7 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     expect(askers).toEqual(['slow']);
   });
 
-  it('fails the file when the client disconnects', async () => {
+  it('fails the upload when the client disconnects', async () => {
     ends = [];
     const contentType = `multipart/form-data; boundary=${boundary}`;
     const request = sendRequest({

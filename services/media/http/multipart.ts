@@ -9,20 +9,20 @@ import { UnparsableForm } from './replies.ts';
 
 export interface FilePart {
   fileName: string;
-  /** Bytes of the file; fails when the form is incomplete, the client disconnects or the file is too large. */
+  /** Stream of the file. It fails when the form is incomplete, the client disconnects or the file is too large. */
   body: Readable;
 }
 
 export interface FormOptions {
   /** Name of the file part to read. */
   part: string;
-  /** Largest file in bytes, inclusive. */
+  /** Maximum size of the file in bytes, inclusive. */
   maxFileBytes: number;
-  /** Creates the error for a larger file. */
+  /** Creates the error for a file that is too large. */
   tooLarge: () => AppError;
 }
 
-/** The client disconnected before its request was complete, so that no response can be sent. */
+/** The client disconnected before its request was complete, so a response cannot be sent. */
 export class ClientDisconnected extends Error {
   constructor() {
     super('The client disconnected before the upload was complete');
@@ -30,14 +30,14 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** Bytes allowed besides the file: part headers and other fields. */
+/** Bytes that are allowed in addition to the file, for part headers and other fields. */
 const maxOverheadBytes = 1024 * 1024;
 
 /**
- * Passes the file part to `receive` while it arrives, then reads the form to its end. Other parts are ignored, as are
- * further parts with the same name.
- * @returns what `receive` returned, once the whole form has arrived and is well-formed
- * @throws AppError 400 for a malformed form, 422 when the part is missing or not a file; whatever `receive` throws
+ * Streams the file part to `receive`, then reads the form to its end. Other parts, and further parts with the same
+ * name, are ignored.
+ * @returns the result of `receive`, after the whole form was received and is well-formed
+ * @throws AppError 400 for a malformed form, 422 when the part is missing or not a file; any error of `receive`
  */
 export async function receiveFile<T>(
   request: IncomingMessage,
@@ -48,7 +48,7 @@ export async function receiveFile<T>(
   // A request that is already closed emits no further events (D77).
   if (request.destroyed) throw new ClientDisconnected();
   const form = openForm(request, options);
-  // Keeps the trace context of this request for bytes that arrive later.
+  // Preserves the trace context of this request for bytes that are received later.
   const receiveInContext = AsyncLocalStorage.bind(receive);
   let received: Promise<T> | undefined;
   let current: Readable | undefined;
@@ -70,7 +70,7 @@ export async function receiveFile<T>(
       request.off('data', onData).off('end', onEnd).off('close', onClose);
       form.removeAllListeners('drain');
     };
-    // The first failure is thrown only after `receive` has cleaned up what the upload stored.
+    // The first failure is thrown only after `receive` has removed what the upload stored.
     const fail = (error: Error): void => {
       if (failed) return;
       failed = true;
@@ -110,7 +110,7 @@ export async function receiveFile<T>(
   });
 }
 
-/** Parts are stored without decoding (RFC 7578 §4.7; D107). */
+/** Transfer encodings are rejected, because parts are stored without decoding (RFC 7578 §4.7; D107). */
 const isTransferEncoded = (encoding: string): boolean => !/^(?:7bit|8bit|binary)$/i.test(encoding.trim());
 const transferEncodingError = (): AppError =>
   badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are');

@@ -1,5 +1,5 @@
 /**
- * Responses of the HTTP servers in the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged
+ * Sends responses of the HTTP servers in the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged
  * (rules/http#error-envelopes).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,13 +7,13 @@ import { finished } from 'node:stream/promises';
 import { type CallRefusal, isClockSkew } from '#libs/nats';
 import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/errors';
 
-/** Time for the rest of a rejected body to arrive before the connection is closed. */
+/** Time to receive the rest of a rejected body before the connection is closed. */
 const drainMs = 30_000;
 const retryAfterSeconds = '5';
 /** Header of a response that is replayed for an `Idempotency-Key` (I1). */
 export const replayedHeader = { 'idempotent-replayed': 'true' } as const;
 
-/** A multipart form that cannot be parsed. */
+/** The error for a multipart form that cannot be parsed. */
 export class UnparsableForm extends AppError {
   constructor() {
     super({ code: 'bad_request', message: 'Cannot parse request body' });
@@ -21,7 +21,10 @@ export class UnparsableForm extends AppError {
   }
 }
 
-/** The caller is not verified. When clock skew may be the cause, the request can be retried on another replica. */
+/**
+ * The error for a caller that is not verified. When clock skew may be the cause, the request can be retried on another
+ * replica.
+ */
 export class UnverifiedCaller extends AppError {
   constructor(reason: CallRefusal) {
     super({ code: isClockSkew(reason) ? 'unavailable' : 'unauthenticated', message: 'The caller cannot be verified' });
@@ -29,7 +32,7 @@ export class UnverifiedCaller extends AppError {
   }
 }
 
-/** Sends an error and closes the connection without reading the rest of the body. */
+/** Sends an error, and closes the connection without reading the rest of the body. */
 export function sendErrorAndClose(
   request: IncomingMessage,
   response: ServerResponse,
@@ -48,8 +51,8 @@ export function sendErrorAndClose(
 }
 
 /**
- * Responds at once, then discards the rest of the request body: closing the connection while the client still sends
- * would reset it, and the client could not read the response.
+ * Responds at once, then discards the rest of the request body. A connection that is closed while the client still
+ * sends would be reset, and the client could not read the response.
  */
 export async function sendJson(
   request: IncomingMessage,
@@ -58,7 +61,7 @@ export async function sendJson(
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<void> {
-  // The connection was closed with an error meanwhile.
+  // The connection was already closed with an error.
   if (response.destroyed || response.headersSent) return;
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, {
@@ -97,7 +100,7 @@ function describeError(
 ): { status: number; body: unknown; headers: Record<string, string> } {
   const reported = toErrorBody(error);
   const { status } = errorCodes[reported.code];
-  // Malformed requests get the same envelope on both surfaces (rules/http#error-envelopes).
+  // Malformed requests have the same envelope on both surfaces (rules/http#error-envelopes).
   const isFramework =
     surface === 'api' || (status === 422 && reported.reason === undefined) || error instanceof UnparsableForm;
   const headers = {
@@ -107,7 +110,7 @@ function describeError(
   return { status, body: isFramework ? toApiEnvelope(reported) : toV1Envelope(reported), headers };
 }
 
-/** `{error, message, …}` with a reason, `{detail}` without one. */
+/** Returns `{error, message, …}` for an error with a reason, else `{detail}`. */
 function toApiEnvelope({ reason, message, details = {} }: ErrorBody): unknown {
   return reason === undefined ? { detail: details['items'] ?? message } : { error: reason, message, ...details };
 }

@@ -1,4 +1,7 @@
-/** HTTP server for bytes: request context, one log line per request, one error mapping. Its listener has the routes. */
+/**
+ * HTTP server for file content: creates the request context, logs one line per request and maps errors. A listener
+ * provides its routes.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { maxId } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
@@ -24,34 +27,37 @@ import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientDisconnected } from './multipart.ts';
 import { sendErrorAndClose, sendError, UnverifiedCaller } from './replies.ts';
 
-/** One request with its context. The actor is added after authentication. */
+/** One request with its context. After authentication, the context contains the actor. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: CallContext;
   /** The client's `Idempotency-Key` (I1). */
   readonly idempotencyKey: string | undefined;
-  /** Starts to enforce the minimum rate of the client; call it before a long response (D62). */
+  /** Starts to enforce the minimum transfer rate of the client; call it before a long response (D62). */
   readonly startPaceCheck: () => void;
 }
 
 /** Routes of one server. */
 export interface Listener {
-  /** Name of the setting of its port, for messages. */
+  /** Name of the setting that contains the port, for messages. */
   readonly portName: string;
-  /** Paths, with their templates for metrics and traces, and the surface of their error envelopes. */
+  /** Paths, with their templates for metrics and traces, and the API surface that determines their error envelope. */
   readonly paths: readonly { readonly pattern: RegExp; readonly template: string; readonly surface: 'api' | 'v1' }[];
-  /** @throws AppError */
+  /** Serves one request. @throws AppError */
   serve(exchange: Exchange, path: string, query: URLSearchParams): Promise<void>;
 }
 
-/** Minimum rates of request bodies and responses (D62). */
+/** Minimum transfer rates of request bodies and responses (D62). */
 export interface PaceRules {
   readonly body: PaceRule;
   readonly answer: PaceRule;
 }
 
-/** The gateway enforces stricter rules for its clients; these catch other senders and connections of a lost gateway. */
+/**
+ * The gateway enforces stricter rules for its clients. These rules apply to other senders, and to connections of a
+ * gateway that is lost.
+ */
 export const defaultPaceRules: PaceRules = {
   body: { ...bodyPace, graceMs: 20_000, windowMs: 20_000 },
   answer: answerPace,
@@ -59,19 +65,19 @@ export const defaultPaceRules: PaceRules = {
 
 export interface ServerDependencies {
   logger: Logger;
-  /** Rate, errors and duration by method and route template. */
+  /** Metrics of rate, errors and duration by method and route template. */
   requests: Red;
   /** Counts rejected requests. */
   refused: (reason: Refusal) => void;
   paceRules: PaceRules;
 }
 
-/** Each idle connection takes 11 KiB. */
+/** Maximum number of connections; each idle connection uses 11 KiB. */
 const maxConnections = 4_000;
-/** Limit of unsent response bytes of all connections of one port together. */
+/** Maximum number of unsent response bytes of all connections of one port together. */
 const maxWaitingAnswerBytes = 64 * 1_048_576;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT']);
-/** nginx's status for a client that disconnected before the response. */
+/** Status that nginx uses for a client that disconnected before the response. */
 const clientClosedStatus = 499;
 
 export function createMediaServer(listener: Listener, deps: ServerDependencies): HttpServer {
@@ -131,7 +137,8 @@ async function handleRequest(
     logger.info({ ...ids, method, path: redactPath(path), status, durationMs: Math.round(durationMs) }, 'request');
     endRequestSpan(span, method, route, status);
   });
-  // Without a listener a broken connection would end the process; readers and writers get the error themselves.
+  // Without a listener, a broken connection would end the process. Readers and writers of the streams receive the error
+  // themselves.
   request.on('error', () => undefined);
   response.on('error', () => undefined);
   try {
@@ -149,19 +156,19 @@ async function handleRequest(
     await (span === undefined ? work() : span.run(work));
   } catch (error) {
     if (error instanceof ClientDisconnected) return;
-    // Only errors for clients use the envelope of the surface.
+    // Only errors that clients can see use the envelope of the API surface.
     if (error instanceof UnverifiedCaller)
       return sendErrorAndClose(request, response, error, error.code === 'unavailable' ? known?.surface : undefined);
     if (!(error instanceof AppError) || error.code === 'internal')
       logger.error({ err: error, ...ids }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, ...ids }, 'request failed');
-    // A started response is destroyed, so that it is not mistaken for a complete one.
+    // A started response is destroyed, so that the client recognises it as incomplete.
     if (response.headersSent) response.destroy();
     else await sendError(request, response, error, known?.surface ?? 'api');
   }
 }
 
-/** @throws AppError 404 for an id out of range */
+/** Returns the id. @throws AppError 404 for an id out of range */
 export function requireId(text: string | undefined): number {
   const id = Number(text);
   if (Number.isNaN(id) || id > maxId) throw notFound();

@@ -8,7 +8,7 @@ export const insertTicket = statement.none({
     values (${digest}, ${request}, clock_timestamp() + make_interval(secs => ${lifetimeSeconds}))`,
 });
 
-/** Invalidates the ticket; undefined when it is not valid for this request. */
+/** Invalidates the ticket. Returns undefined when the ticket is not valid for this request. */
 export const deleteTicket = statement.maybeOne({
   name: 'media.take-ticket',
   params: { digest: t.bytes, request: t.text },
@@ -17,7 +17,7 @@ export const deleteTicket = statement.maybeOne({
     where ticket_sha256 = ${digest} and request = ${request} and expires_at > statement_timestamp() returning request`,
 });
 
-/** Deletes unused tickets. */
+/** Deletes expired tickets. */
 export const deleteExpiredTickets = statement.none({
   name: 'media.drop-tickets',
   sql: () => sql`delete from media.tickets where expires_at < statement_timestamp()`,

@@ -1,6 +1,6 @@
 /**
- * Decodes an uploaded logo and encodes it again, so that only the picture is stored (rules/media#logo; D51). The only
- * importer of sharp and file-type, which are loaded on first use: libvips takes 10 MB.
+ * Decodes an uploaded logo and encodes it again, so that only the image is stored (rules/media#logo; D51). Only this
+ * module imports sharp and file-type. They are loaded on first use, because libvips takes 10 MB.
  */
 import { randomBytes } from 'node:crypto';
 import type Sharp from 'sharp';
@@ -15,16 +15,19 @@ export interface LogoImage {
 }
 
 export interface LogoImages {
-  /** @throws AppError 400 for anything but a complete jpeg, png, gif or webp picture */
+  /**
+   * Returns the image, encoded again in the same format. @throws AppError 400 unless the bytes are a complete jpeg,
+   * png, gif or webp image
+   */
   reencode(bytes: Uint8Array): Promise<LogoImage>;
 }
 
 export interface LogoImageOptions {
-  /** Limit of pixels of all frames together; default 50 million, which take about 200 MB. */
+  /** Maximum number of pixels of all frames together; default 50 million, which take about 200 MB. */
   readonly maxPixels?: number;
 }
 
-/** An animated png keeps only its first frame. */
+/** Formats by content type. Of an animated png only the first frame is stored. */
 const formats: Readonly<Record<string, LogoFormat>> = {
   'image/jpeg': 'jpeg',
   'image/png': 'png',
@@ -37,7 +40,7 @@ const defaultMaxPixels = 50_000_000;
 const quality = 90;
 const timeoutSeconds = 30;
 
-/** Encodes one picture at a time on one thread, so that memory and CPU are bounded. */
+/** Creates an encoder that processes one image at a time on one thread, to limit memory and CPU. */
 export function createLogoImages({ maxPixels = defaultMaxPixels }: LogoImageOptions = {}): LogoImages {
   let tools: ReturnType<typeof loadTools> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -60,7 +63,7 @@ async function loadTools() {
   return { sharp, fileTypeFromBuffer };
 }
 
-/** Rotates upright, converts to sRGB and removes metadata; frames and their durations are kept. */
+/** Rotates the image upright, converts it to sRGB and removes metadata. Frames and their durations are preserved. */
 async function encode(sharp: typeof Sharp, bytes: Uint8Array, format: LogoFormat, maxPixels: number): Promise<Buffer> {
   const animated = format === 'gif' || format === 'webp';
   try {
@@ -78,7 +81,7 @@ export function invalidLogo(message: string, options?: ErrorOptions): AppError {
   return new AppError({ code: 'bad_request', message }, options);
 }
 
-/** A new random key, which is also the path under `/media/` and cannot be guessed. */
+/** Returns a new random key that cannot be guessed. The key is also the path under `/media/`. */
 export function newLogoKey(holonId: number, extension: string): string {
   return `logos/${holonId}/${randomBytes(24).toString('base64url')}.${extension}`;
 }

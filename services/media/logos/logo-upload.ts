@@ -1,6 +1,6 @@
 /**
- * Uploads of an experience's logo (rules/media#logo; D51). The caller is authorized before a byte is read; a failure
- * before the picture is stored keeps the previous logo.
+ * Uploads of the logo of an experience (rules/media#logo; D51). The caller is authorized before any byte is read. When
+ * the upload fails before the image is stored, the previous logo remains.
  */
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -32,7 +32,7 @@ interface LogoDependencies extends UploadLogoDependencies {
 
 type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
 
-/** Delay of the job that sets the logo; it has nothing to do when the direct call succeeded. */
+/** Delay of the job that sets the logo. The job does nothing when the direct call succeeded. */
 const fallbackDelayMs = 10_000;
 /** Operation name of idempotency records (I1). */
 const operation = 'media.logos.upload';
@@ -49,7 +49,7 @@ export function createUploadLogo(
   };
   let running = 0;
   return async (exchange, holonId) => {
-    // Each upload takes up to 5 MiB of memory.
+    // Limits memory use, as each upload takes up to 5 MiB.
     if (running >= deps.config.MEDIA_MAX_UPLOADS) throw unavailable('Too many uploads at the same time');
     running += 1;
     try {
@@ -79,7 +79,7 @@ async function acceptLogo(
     bytes: await collect(body),
   }));
   const call = { subject: operation, actor: context.actor, idempotencyKey };
-  // Forms are compared by their parts, not by their encoding (I4).
+  // The fingerprint contains the fields of the form, not its encoding (I4).
   const fingerprint = {
     experience_id: holonId,
     logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) },
@@ -106,7 +106,7 @@ async function acceptLogo(
     };
     const reply = await deps.idempotency.run(call, fingerprint, commit, alreadyAuthorized);
     const setting = settings.at(-1);
-    // A concurrent request with the same key was first.
+    // A concurrent request with the same key was faster.
     if (reply instanceof TaggedReply || setting === undefined) {
       await discardUpload(deps, lease);
       return reply;
@@ -146,7 +146,7 @@ interface LogoSetting {
   readonly logo_url: string;
 }
 
-/** Stores the record, retires the previous logo and enqueues the job in one transaction. */
+/** Stores the record, retires the previous logo and enqueues the job that sets the logo, in one transaction. */
 async function commitLogo(
   deps: LogoDependencies,
   tx: Tx,
@@ -167,8 +167,8 @@ async function commitLogo(
 }
 
 /**
- * Sets the logo now; when that fails, the job does it later and the client still gets a success. Called as this
- * service, because an upload can outlive the client's assertion.
+ * Sets the logo in the directory. When the call fails, the job sets the logo later and the client still receives a
+ * success. The call uses the service's own account, because an upload can outlive the client's assertion.
  * @returns the logo of the experience
  */
 async function setLogoInDirectory(

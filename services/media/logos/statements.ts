@@ -10,7 +10,7 @@ export const lockLogo = statement.none({
   sql: ({ holonId }) => sql`select pg_advisory_xact_lock(${lockSpace}, ${holonId})`,
 });
 
-/** Call it under {@link lockLogo}. */
+/** Retires the current logo of a holon. Call it under {@link lockLogo}. */
 export const retireLogo = statement.many({
   name: 'media.retire-logo',
   params: { holonId: t.integer },

@@ -1,10 +1,12 @@
-/** Operations for operators: stored objects, recorded erasures, installed tools. */
+/** Contract of operations for operators: stored objects, recorded erasures, installed tools. */
 import { byOperators, rowId, rpc, type Static, Type } from '#libs/contract';
 import { nullableId } from '../schemas.ts';
 
 const maxIds = 100;
 
-/** A completed erasure, kept in the object store, outside the database (rules/operations#after-a-restore). */
+/**
+ * A completed erasure, which is stored in the object store and not in the database (rules/operations#after-a-restore).
+ */
 export const Erasure = Type.Object({
   person_id: Type.Union([rowId, Type.Null()], { description: 'Null: only chats were erased.' }),
   digest: Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()], {

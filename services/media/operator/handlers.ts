@@ -1,4 +1,4 @@
-/** Operations for operators: orphaned objects, recorded erasures, installed tools. */
+/** Handles operations for operators: orphaned objects, recorded erasures, installed tools. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { RequestOf } from '#libs/contract';
@@ -12,7 +12,7 @@ import { Erasure, type operatorRpcs } from './contract.ts';
 import { listRecordedKeys, type RecordedKey } from './statements.ts';
 
 const defaultPageSize = 500;
-/** Limit of the records read for a page, per object of the page. */
+/** Maximum number of records that are read for a page, per object of the page. */
 const recordsPerObject = 4;
 const erasuresPerPage = 200;
 const maxErasureBytes = 64 * 1024;
@@ -58,8 +58,8 @@ export function createOperatorHandlers(deps: OperatorDependencies): HandlersOf<t
 }
 
 /**
- * Records without an object are only reported: after a partial restore of the store, or with a wrong bucket setting,
- * deleting them would lose data.
+ * Finds objects without a record, and deletes them on request. Records without an object are only reported: after a
+ * partial restore of the object store, or with a wrong bucket setting, deleting them would lose data.
  */
 async function findOrphans(
   { db, store, logger }: OperatorDependencies,
@@ -67,11 +67,12 @@ async function findOrphans(
 ) {
   const { min_age_seconds: minAgeSeconds, delete: shouldDelete, limit: pageSize = defaultPageSize } = request;
   const after = request.after ?? '';
-  // Objects are listed before records: every object that is not an orphan has had a record since before its first byte.
+  // Objects are listed before records. An object with a record is then never reported as orphaned, because its record
+  // is created before its first byte.
   const [page, last] = await readPage(store, after, pageSize);
   const maxRecords = pageSize * recordsPerObject;
   const recorded = await listRecordedKeys(db, { after, through: last, limit: maxRecords });
-  // When the limit cuts the records off, the page ends with the last record.
+  // When there are more records than the limit, the page ends with the last record that was read.
   const end = recorded.length === maxRecords ? (recorded.at(-1)?.key ?? last) : last;
   const objects =
     end === null ? page : page.filter(({ key }) => Buffer.compare(Buffer.from(key), Buffer.from(end)) <= 0);
@@ -108,7 +109,7 @@ async function findOrphans(
   };
 }
 
-/** One page of objects and its last key; null instead of the key on the last page. */
+/** Returns one page of objects and its last key; on the last page the key is null. */
 async function readPage(store: ObjectStore, after: string, pageSize: number): Promise<[ObjectInfo[], string | null]> {
   const objects: ObjectInfo[] = [];
   for await (const object of store.list('', after === '' ? undefined : after)) {
@@ -119,7 +120,10 @@ async function readPage(store: ObjectStore, after: string, pageSize: number): Pr
   return [objects, null];
 }
 
-/** Checks each object again, because it may have been stored after the page was listed. */
+/**
+ * Returns records without an object. Each object is checked again, because it may have been stored after the page was
+ * listed.
+ */
 async function confirmMissing(
   store: ObjectStore,
   recorded: readonly RecordedKey[],
@@ -134,7 +138,7 @@ async function confirmMissing(
   return missing;
 }
 
-/** Undefined for an object that is not a valid erasure record. */
+/** Returns the erasure record; returns undefined when the object is not a valid erasure record. */
 async function readErasure(store: ObjectStore, key: string): Promise<Erasure | undefined> {
   const chunks: Buffer[] = [];
   for await (const chunk of (await store.get(key))?.body ?? []) chunks.push(chunk as Buffer);

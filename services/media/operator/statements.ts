@@ -1,9 +1,9 @@
-/** Statement on recorded object keys, in byte order of the keys, as in the object store. */
+/** Statement on recorded object keys, sorted by their bytes like in the object store. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = {
   key: t.text,
-  /** Null for an upload in progress, or a recording kept by an import. */
+  /** Null for an upload in progress, or for a recording that an import stores. */
   blob_id: t.integer.nullable,
   kind: t.text.nullable,
   conversation_id: t.integer.nullable,
@@ -12,8 +12,8 @@ const columns = {
 export type RecordedKey = RowOf<typeof columns>;
 
 /**
- * Keys after `after` up to and including `through` (null = no limit). Retired files are included, because their job
- * deletes object and record.
+ * Returns the keys after `after`, up to and including `through` (null means no limit). Retired files are included,
+ * because their job deletes object and record.
  */
 export const listRecordedKeys = statement.many({
   name: 'media.list-keys',

@@ -1,4 +1,4 @@
-/** Contract of erasing and merging people: who uploaded files. */
+/** Contract of erasing and merging people, which changes the uploaders of files. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 export const personDataRpcs = {

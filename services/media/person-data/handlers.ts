@@ -1,4 +1,4 @@
-/** The media part of erasing and merging people: who uploaded files (I3). */
+/** Changes the uploaders of files when people are erased or merged (I3). */
 import { recordAudit } from '#libs/audit';
 import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { HandlersOf } from '#libs/nats';

@@ -12,7 +12,7 @@ export const countUploads = statement.one({
   sql: (params) => sql`select count(*)::integer as count from media.blobs where ${isUploader(params)}`,
 });
 
-/** Returns a row for each changed file. */
+/** Removes the uploader. Returns a row for each changed file. */
 export const clearUploader = statement.many({
   name: 'media.forget-uploader',
   params: uploader,

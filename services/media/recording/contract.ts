@@ -1,4 +1,4 @@
-/** Events of recordings; the import job is declared in `libs/pipeline`. */
+/** Contract of the events of recordings. The import job is declared in `libs/pipeline`. */
 import { feedEvent, noData } from '#libs/contract';
 
 /** Feed events of recordings (rules/events#types; V1). */

@@ -1,6 +1,6 @@
 /**
- * Chooses the provider's recording and downloads it to the object store: in constant memory, with a digest, and
- * resumable within an attempt and after the death of a process. The complete parts of the multipart upload are the
+ * Chooses a recording of the provider and downloads it to the object store, in constant memory and with a digest. A
+ * download can be resumed within an attempt, and by another process. The complete parts of the multipart upload are its
  * progress.
  */
 import { createHash } from 'node:crypto';
@@ -23,9 +23,10 @@ export interface RecordingSource {
 }
 
 /**
- * The recording that the room names, else the one of the meeting with the longest overlap with the conversation.
- * @throws AppError unavailable while there is no recording to download; PermanentJobError when the provider failed to
- * make it
+ * Returns the recording that the room names, else the recording of the meeting with the longest overlap with the
+ * conversation.
+ * @throws AppError unavailable while no recording can be downloaded; PermanentJobError when the provider failed to
+ * create the recording
  */
 export async function findRecording(
   provider: MeetingProvider,
@@ -63,12 +64,12 @@ export interface DownloadOptions {
   readonly recording: MeetingRecording;
   readonly objectKey: string;
   readonly contentType: string;
-  /** Entity tag of the bytes that are stored already. */
+  /** Entity tag of the bytes that are already stored. */
   readonly etag: string | undefined;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Stores the tag of the bytes before the first of them. */
+  /** Stores the entity tag before the first bytes are stored. */
   readonly saveEtag: (etag: string | undefined) => Promise<void>;
   readonly onProgress: (fraction: number) => void;
 }
@@ -78,14 +79,14 @@ export interface StoredRecording {
   readonly sha256: string;
 }
 
-/** The download has another size than expected; none of it is kept. */
+/** The download has a different size than expected; all its bytes are removed. */
 class LengthMismatch extends Error {
   override readonly name = 'WrongLength';
 }
 
 /**
- * Complete parts are kept for the next attempt. @throws AppError unavailable, ProviderBusy, DownloadTooLarge,
- * PermanentJobError
+ * Downloads the recording, or resumes its download. On a failure the complete parts are preserved for the next attempt.
+ * @throws AppError unavailable, ProviderBusy, DownloadTooLarge, PermanentJobError
  */
 export async function downloadRecording(options: DownloadOptions): Promise<StoredRecording> {
   const { store, objectKey, signal, logger } = options;
@@ -112,7 +113,7 @@ export async function downloadRecording(options: DownloadOptions): Promise<Store
       }
       if (!(error instanceof AppError) || error.code !== 'unavailable' || signal.aborted) throw error;
       unfinished = await store.findUnfinished(objectKey);
-      // Without a new complete part, the job waits and retries.
+      // If no new part is complete, the job waits and retries.
       if ((unfinished?.sizeBytes ?? 0) <= opened.offset) throw error;
       logger.info(
         { storedBytes: unfinished?.sizeBytes, reason: error.message },
@@ -127,7 +128,7 @@ async function open(
   offset: number,
   etag: string | undefined,
 ): Promise<RecordingDownload> {
-  // All parts are stored and only the completion of the upload is missing.
+  // All parts are stored; only the upload still has to be completed.
   if (offset > 0 && offset === recording.sizeBytes) return { offset, totalBytes: offset, etag, body: emptyBody() };
   return provider.openRecording(recording.id, { offset, etag }, signal);
 }
@@ -170,8 +171,8 @@ async function receive(
 }
 
 /**
- * Computes the digest of a resumed download from the stored bytes, because a digest cannot be resumed in another
- * process.
+ * Returns the digest of a resumed download, computed from the stored bytes. The computation of a digest cannot be
+ * resumed in another process.
  */
 async function hashStoredObject(
   store: ObjectStore,

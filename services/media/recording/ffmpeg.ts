@@ -1,6 +1,6 @@
 /**
- * Reads, trims and takes pictures of recordings with ffmpeg. A trimmed file starts with the frame at the cut, and
- * contains nothing from before it. At a keyframe the streams are copied; elsewhere everything is encoded again
+ * Reads and trims recordings with ffmpeg, and extracts pictures. A trimmed file starts with the frame at the cut and
+ * contains no earlier content. For a cut at a keyframe the streams are copied, otherwise the file is encoded again
  * (docs/adr/media-files.md).
  */
 import { stat } from 'node:fs/promises';
@@ -11,21 +11,23 @@ import { unavailable } from '#libs/errors';
 
 export interface ProbeResult {
   readonly durationSeconds: number;
-  /** First timestamp of the file; cuts are relative to it. */
+  /** First timestamp of the file. Cuts are relative to this timestamp. */
   readonly startSeconds: number;
-  /** Codec names; undefined without such a stream. */
+  /** Codec name; undefined when the file has no such stream. */
   readonly video: string | undefined;
   readonly audio: string | undefined;
   readonly frameSeconds: number;
 }
 
 const defaultFrameSeconds = 1 / 30;
-/** Range after the cut in which keyframes are searched. */
+/** Seconds after the cut in which keyframes are searched. */
 const lookAheadSeconds = 0.5;
 const entries =
   'format=duration,start_time:stream=codec_type,codec_name,avg_frame_rate:stream_disposition=attached_pic';
 
-/** @throws PermanentJobError when ffmpeg cannot read it */
+/**
+ * Returns duration, start and codecs of a recording. @throws PermanentJobError when ffmpeg cannot read the recording
+ */
 export async function probeRecording(ffmpeg: Ffmpeg, url: string, signal: AbortSignal): Promise<ProbeResult> {
   let text: string;
   try {
@@ -53,7 +55,10 @@ export async function probeRecording(ffmpeg: Ffmpeg, url: string, signal: AbortS
   };
 }
 
-/** Time of the keyframe within half a frame of the cut, in seconds of the file's clock; undefined without one. */
+/**
+ * Returns the time of the keyframe within half a frame of the cut, in seconds of the file's clock; returns undefined
+ * when there is no such keyframe.
+ */
 export async function findKeyframe(
   ffmpeg: Ffmpeg,
   url: string,
@@ -93,14 +98,14 @@ function isCoverPicture(stream: Record<string, unknown>): boolean {
   return isJsonObject(disposition) && disposition['attached_pic'] === 1;
 }
 
-/** `30000/1001`. */
+/** Returns the duration of a frame for a rate such as `30000/1001`. */
 function readFrameSeconds(rate: unknown): number {
   const [, frames, seconds] = /^(\d+)\/(\d+)$/.exec(typeof rate === 'string' ? rate : '') ?? [];
   const value = Number(seconds) / Number(frames);
   return Number.isFinite(value) && value > 0 && value <= 1 ? value : defaultFrameSeconds;
 }
 
-/** Codecs that every browser plays from an MP4. */
+/** Codecs that every browser can play in an MP4 file. */
 const copiedVideo = new Set(['h264', 'av1', 'vp9', 'hevc']);
 const copiedAudio = new Set(['aac', 'mp3', 'opus']);
 const outputOptions = ['-map_metadata', '-1', '-movflags', '+faststart', '-f', 'mp4'] as const;
@@ -117,7 +122,7 @@ const encodedVideo = [
   'scale=trunc(iw/2)*2:trunc(ih/2)*2',
 ] as const;
 const encodedAudio = ['-c:a', 'aac', '-b:a', '128k'] as const;
-/** Tolerance of the duration; a shorter result was interrupted. */
+/** Tolerance of the duration in seconds. A shorter result means that trimming was interrupted. */
 const toleranceSeconds = 2;
 const sizeCheckIntervalMs = 1_000;
 
@@ -130,14 +135,17 @@ export interface TrimOptions {
   readonly probed: ProbeResult;
   /** Seconds from the start of the recording. */
   readonly cutSeconds: number;
-  /** Path of the result. */
+  /** Path of the trimmed file. */
   readonly file: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly onProgress: (fraction: number) => void;
 }
 
-/** @throws FfmpegError, PermanentJobError (no ffmpeg, too large), AppError unavailable when the result is too short */
+/**
+ * Trims the start of a recording. @throws FfmpegError, PermanentJobError (no ffmpeg, too large), AppError unavailable
+ * when the result is too short
+ */
 export async function trimFront(options: TrimOptions): Promise<TrimMethod> {
   const { ffmpeg, url, probed, cutSeconds, signal } = options;
   const keyframe = await findStreamCopyStart(options);
@@ -145,7 +153,7 @@ export async function trimFront(options: TrimOptions): Promise<TrimMethod> {
   const args =
     keyframe === undefined
       ? [...ffmpeg.input(url, cutSeconds), ...streams(probed), ...encodedVideo, ...encodedAudio]
-      : // One millisecond after the keyframe, so that rounding never seeks to the previous one.
+      : // The copy starts one millisecond after the keyframe, so that rounding never seeks to the previous keyframe.
         [
           ...ffmpeg.input(url, keyframe - probed.startSeconds + 0.001),
           ...streams(probed),
@@ -170,7 +178,7 @@ export async function trimFront(options: TrimOptions): Promise<TrimMethod> {
   return keyframe === undefined ? 'encoded' : 'copied';
 }
 
-/** Start of a stream copy; undefined when the streams must be encoded. */
+/** Returns the start of a stream copy; returns undefined when the streams must be encoded. */
 async function findStreamCopyStart({
   ffmpeg,
   url,
@@ -181,7 +189,7 @@ async function findStreamCopyStart({
   const { video, audio, startSeconds, frameSeconds } = probed;
   if (audio !== undefined && !copiedAudio.has(audio)) return undefined;
   const atSeconds = startSeconds + cutSeconds;
-  if (video === undefined) return atSeconds; // audio can be cut anywhere
+  if (video === undefined) return atSeconds; // audio can be cut at any time
   return copiedVideo.has(video) ? findKeyframe(ffmpeg, url, { atSeconds, frameSeconds }, signal) : undefined;
 }
 
@@ -190,7 +198,7 @@ function streams({ video, audio }: ProbeResult): string[] {
 }
 
 async function probeFile({ ffmpeg, file, signal }: TrimOptions): Promise<ProbeResult> {
-  // The result is a local file; the usual protocol limit applies to untrusted input only.
+  // The result is a local file. The usual protocol restriction applies only to untrusted input.
   return probeRecording(
     { ...ffmpeg, probe: (args, run) => ffmpeg.probe(['-protocol_whitelist', 'file', ...args], run) },
     file,
@@ -198,7 +206,7 @@ async function probeFile({ ffmpeg, file, signal }: TrimOptions): Promise<ProbeRe
   );
 }
 
-/** Aborts when the result exceeds `maxBytes`. */
+/** Returns a signal that aborts when the trimmed file exceeds `maxBytes`. */
 function limitFileSize({ file, maxBytes }: TrimOptions): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const timer = setInterval(() => {
@@ -217,7 +225,7 @@ function limitFileSize({ file, maxBytes }: TrimOptions): { signal: AbortSignal; 
 
 const maxPictureBytes = 4 * 1_048_576;
 
-/** @throws FfmpegError */
+/** Returns the picture at a time of the recording, as JPEG. @throws FfmpegError */
 export async function extractPicture(
   ffmpeg: Ffmpeg,
   url: string,

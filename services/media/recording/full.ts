@@ -1,6 +1,6 @@
 /**
- * Stores the full recording: uses the stored one, resumes its download, or starts it. Only one job at a time imports a
- * recording of a conversation.
+ * Stores the full recording: uses the stored recording, resumes its download, or starts the download. Only one job at a
+ * time imports a recording of a conversation.
  */
 import { unavailable } from '#libs/errors';
 import { RetryLater } from '#libs/jobs';
@@ -30,19 +30,19 @@ export interface FullRecording {
   readonly sha256: string;
   readonly name: string;
   readonly contentType: string;
-  /** True when it already is the conversation's recording. */
+  /** True when this file is already the conversation's recording. */
   readonly isCurrent: boolean;
-  /** Inputs of the existing trimmed file and thumbnails; null when they must be made again. */
+  /** Digests of the inputs of the existing trimmed file and thumbnails; null when they must be created again. */
   readonly derivedFrom: Readonly<Record<'trimmedFrom' | 'picturesFrom', string | null>>;
 }
 
-/** Lease of the import; renewed every third of it. */
+/** Duration of the import claim, which is renewed after every third of it. */
 const claimSeconds = 60;
 const busyDelayMs = 15_000;
-/** Downloaded parts are kept longer than the provider keeps the recording, so that a dead job can be redriven. */
+/** Downloaded parts are stored longer than the provider stores the recording, so that a dead job can be redriven. */
 const uploadRetentionSeconds = 8 * 86_400;
 
-/** Runs `work` under the claim of the conversation's import; its signal aborts when the claim is lost. */
+/** Runs `work` while this job has the claim of the conversation's import. The signal aborts when the claim is lost. */
 export async function withImportClaim<T>(
   { db, logger }: Pick<FullRecordingDependencies, 'db' | 'logger'>,
   conversationId: number,
@@ -66,7 +66,7 @@ export async function withImportClaim<T>(
   }
 }
 
-/** Claims the import; `busy` while another job has it, undefined without an import. */
+/** Claims the import. Returns `busy` while another job has the claim, and undefined when there is no import. */
 async function claimImport(
   db: Database,
   conversationId: number,
@@ -136,7 +136,7 @@ async function resumeOrStart(
     const current = (await listRecordings(db, { conversationId })).find(({ kind }) => kind === 'full');
     if (existing.sha256 !== null && current?.object_key === existing.object_key)
       return { ...existing, isCurrent: true };
-    // Undefined when the sweep has removed it: the download starts again under another key.
+    // Undefined when the sweep has removed the upload. The download then starts again with another key.
     const renewed = await renewUpload(db, { objectKey: existing.object_key, leaseSeconds: uploadRetentionSeconds });
     if (renewed !== undefined) return { ...existing, isCurrent: false };
   } else if (existing !== undefined) {

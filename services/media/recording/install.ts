@@ -1,5 +1,5 @@
 /**
- * Makes the stored objects of an import the conversation's recordings and thumbnails, in one transaction. Replaced
+ * Makes the stored objects of an import the recordings and thumbnails of the conversation, in one transaction. Replaced
  * files are deleted later.
  */
 import type { Tx } from '#libs/orm';
@@ -20,7 +20,7 @@ import { recordingFeed } from './contract.ts';
 import type { FullRecording } from './full.ts';
 import { setImportSources } from './statements.ts';
 
-/** A stored object of this import without a record. */
+/** A stored object of this import that has no record yet. */
 export interface NewObject {
   readonly objectKey: string;
   readonly sizeBytes: number;
@@ -31,17 +31,17 @@ export interface NewObject {
 
 export interface ImportedFiles {
   readonly full: FullRecording;
-  /** Null: no trimmed recording. `kept`: the existing one stays. */
+  /** `kept` preserves the existing trimmed recording; null removes it. */
   readonly trimmed: NewObject | 'kept' | null;
-  /** Undefined: the existing ones stay. */
+  /** Undefined preserves the existing thumbnails. */
   readonly thumbnails: readonly NewObject[] | undefined;
-  /** Inputs of the conversation's files. */
+  /** Digests of the inputs of the trimmed recording and the thumbnails. */
   readonly sources: { readonly trimmedFrom: string | null; readonly picturesFrom: string | null };
 }
 
 const source = 'realtimekit';
 
-/** False when the conversation is deleted; nothing is installed then. */
+/** Installs the files. Returns false, without installing them, when the conversation is deleted. */
 export async function install(
   deps: Pick<Dependencies, 'jobs' | 'config' | 'eventOutbox'>,
   tx: Tx,
@@ -74,7 +74,7 @@ export async function install(
   return true;
 }
 
-/** Addresses for `infos.publishing.artifacts.imported_thumbnails` (D18a). */
+/** Returns the URLs for `infos.publishing.artifacts.imported_thumbnails` (D18a). */
 export function thumbnailUrls(thumbnails: readonly NewObject[]): string[] {
   return thumbnails.map(mediaUrl);
 }

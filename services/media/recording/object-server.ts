@@ -1,6 +1,6 @@
 /**
- * Serves one stored object to ffmpeg on a local port, because ffmpeg seeks: no copy on disk, no credentials for the
- * child process. The path cannot be guessed, and the port is closed with the job.
+ * Serves one stored object to ffmpeg on a local port, because ffmpeg must seek. This avoids a copy on disk, and
+ * credentials in the child process. The path cannot be guessed, and the port is closed when the job ends.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { copyStream } from '#libs/transfer';
 
 export interface LocalObjectServer {
   readonly url: string;
-  /** @throws AppError unavailable when a read from the store failed, so that ffmpeg got incomplete data */
+  /** @throws AppError unavailable when a read from the store failed, so that ffmpeg received incomplete data */
   throwIfFailed(): void;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ async function serve(
     if (found === undefined) throw unavailable('the recording is not in the object store');
     await copyStream(found.body, response);
   } catch (error) {
-    // A reader that seeks closes the connection; that is not a failure.
+    // A reader that seeks closes the connection, which is not a failure.
     if (!disconnected.signal.aborted) throw error;
   }
 }

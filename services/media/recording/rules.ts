@@ -9,16 +9,16 @@ export interface ConversationTime {
 }
 
 export type Cut =
-  /** Seconds from the start of the recording. */
+  /** Cut at this number of seconds after the start of the recording. */
   | { readonly kind: 'at'; readonly seconds: number }
-  /** The recording starts with the conversation or later. */
+  /** The recording starts with the conversation or later, so no cut is needed. */
   | { readonly kind: 'not_needed' }
   | { readonly kind: 'not_asked_for' }
   | { readonly kind: 'start_unknown' }
   /** The conversation started after the end of the recording. */
   | { readonly kind: 'outside' };
 
-/** Shorter cuts are not made. */
+/** Minimum length of a cut; shorter cuts are skipped. */
 const minCutSeconds = 0.02;
 
 export function decideCut(trim: boolean, recording: Pick<MeetingRecording, 'start'>, time: ConversationTime): Cut {
@@ -28,14 +28,14 @@ export function decideCut(trim: boolean, recording: Pick<MeetingRecording, 'star
   return seconds < minCutSeconds ? { kind: 'not_needed' } : { kind: 'at', seconds };
 }
 
-/** `outside` when nothing would remain. */
+/** Returns `outside` when the cut would remove the whole recording. */
 export function limitCut(cut: Cut, durationSeconds: number): Cut {
   return cut.kind === 'at' && cut.seconds >= durationSeconds - minCutSeconds ? { kind: 'outside' } : cut;
 }
 
 /**
- * Times of the pictures in seconds of the recording: at 10 %, 30 %, 50 %, … of the conversation, between its start and
- * end as far as they are known.
+ * Returns the times of the pictures in seconds of the recording: at 10 %, 30 %, 50 %, … of the conversation. An unknown
+ * start or end of the conversation is replaced by that of the recording.
  */
 export function choosePictureTimes(
   count: number,

@@ -1,6 +1,6 @@
 /**
- * Statements on recording imports: one per conversation, claimed by one job at a time, with the progress of earlier
- * attempts.
+ * Statements on recording imports. A conversation has one import, which one job at a time claims and which stores the
+ * progress of earlier attempts.
  */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
@@ -11,14 +11,14 @@ const columns = {
   /** Null until the full recording is stored. */
   size_bytes: t.bigint.nullable,
   sha256: t.text.nullable,
-  /** Inputs of the trimmed recording and the thumbnails. */
+  /** Digests of the inputs of the trimmed recording and the thumbnails. */
   trimmed_from: t.text.nullable,
   pictures_from: t.text.nullable,
 };
 export type RecordingImport = RowOf<typeof columns>;
 const selected = sql`recording_id, object_key, etag, size_bytes, sha256, trimmed_from, pictures_from`;
 
-/** Starts an import, replacing the previous one; undefined while another job has it. */
+/** Starts an import and replaces the previous one. Returns undefined while another job has the claim. */
 export const startImport = statement.maybeOne({
   name: 'media.begin-import',
   params: { conversationId: t.integer, recordingId: t.text, objectKey: t.text, jobId: t.uuid, seconds: t.double },
@@ -34,7 +34,7 @@ export const startImport = statement.maybeOne({
     returning i.object_key`,
 });
 
-/** Claims or renews the import; undefined while another job has it, or without an import. */
+/** Claims or renews the import. Returns undefined while another job has the claim, or when there is no import. */
 export const claimImportRow = statement.maybeOne({
   name: 'media.claim-import',
   params: { conversationId: t.integer, jobId: t.uuid, seconds: t.double },

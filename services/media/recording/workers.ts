@@ -1,7 +1,7 @@
 /**
- * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit): imports the provider's
- * recording, the trimmed recording from `conversationStartedAt` on, and thumbnails. One transaction installs all of
- * them; a failure keeps the previous files.
+ * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit). It imports the provider's
+ * recording, a trimmed recording that starts at `conversationStartedAt`, and thumbnails. One transaction installs all
+ * files; when the job fails, the previous files remain.
  */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -45,15 +45,15 @@ export type RecordingImportDependencies = Pick<
 type Step = PipelineRun<RecordingImportConfig>;
 type Source = ReplyOf<typeof conversations.rpcs.getTranscriptSource>;
 
-/** Files of an import, and how they were made. */
+/** Files of an import, and how they were created. */
 interface ImportResult extends ImportedFiles {
   readonly cut: Cut;
   readonly method: TrimMethod | undefined;
-  /** True when all files existed already. */
+  /** True when all files already existed. */
   readonly isUnchanged: boolean;
 }
 
-/** Progress after each phase. */
+/** Progress in percent after each phase. */
 const downloadedPercent = 50;
 const trimmedPercent = 95;
 
@@ -67,13 +67,17 @@ export function createRecordingImport(deps: RecordingImportDependencies): Pipeli
   });
 }
 
-/** Permanent errors end the job, rate limits delay it, others follow the retry policy. */
+/**
+ * Converts an error to its effect on the job: permanent errors end the job, rate limits delay it, other errors follow
+ * the retry policy.
+ */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
   if (error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
   if (!(error instanceof FfmpegError)) return error;
   run.logger.warn({ output: error.output }, error.message);
-  // A signal comes from outside, e.g. for lack of memory; an exit status is ffmpeg's verdict on this recording.
+  // ffmpeg is killed for external reasons, e.g. lack of memory. An exit status means that ffmpeg cannot process this
+  // recording.
   if (error.isKilled) return unavailable(error.message);
   return new PermanentJobError(`${error.message} on this recording; see the log for its output`);
 }
@@ -117,7 +121,7 @@ async function importRecording(deps: RecordingImportDependencies, step: Step): P
 interface ImportRun extends RecordingImportDependencies {
   readonly step: Step;
   readonly signal: AbortSignal;
-  /** Leases of objects without a record. */
+  /** Leases of stored objects that have no record yet. */
   readonly leases: UploadLease[];
 }
 
@@ -130,7 +134,7 @@ async function createFiles(
   const { step, signal, ffmpeg, store } = importRun;
   const { trim, thumbnails: count } = step.config;
   const requestedCut = decideCut(trim, recording, time);
-  // Without a known start, pictures could show what will be cut off.
+  // Without a known start, pictures could show content that will be cut off.
   const pictures = requestedCut.kind === 'start_unknown' ? 0 : count;
   const noTrim = { trimmedFrom: null, picturesFrom: full.derivedFrom.picturesFrom };
   const isUnchanged = full.isCurrent && full.derivedFrom.trimmedFrom === null;
@@ -182,7 +186,7 @@ async function createFiles(
       isUnchanged: isUnchangedTrim && (reusable.trimmed || cut.kind !== 'at') && (reusable.pictures || count === 0),
     };
   } catch (error) {
-    // An ffmpeg error caused by incomplete data from the store is not the file's fault.
+    // When the store returned incomplete data, the ffmpeg error is not caused by the file.
     if (!signal.aborted) server.throwIfFailed();
     throw error;
   } finally {
@@ -190,7 +194,7 @@ async function createFiles(
   }
 }
 
-/** Finds existing files that were made from the same inputs. */
+/** Returns whether existing files were created from the same inputs and can be reused. */
 async function findReusable(
   { db, step: { conversationId } }: ImportRun,
   { derivedFrom }: FullRecording,
@@ -233,7 +237,7 @@ async function createTrimmed(
   });
 }
 
-/** Stores an object under a lease, so that the sweep removes it when it is not installed. */
+/** Stores an object under a lease, so that the sweep removes the object when it is not installed. */
 async function storeObject(
   importRun: ImportRun,
   objectKey: string,
@@ -254,7 +258,7 @@ async function* toAsync(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
   yield* body;
 }
 
-/** Meeting, recording and window of the conversation; undefined when it is deleted. */
+/** Returns meeting, recording and window of the conversation; returns undefined when the conversation is deleted. */
 async function readSource(bus: Bus, { run, conversationId }: Step): Promise<Source | undefined> {
   try {
     return await bus.call(conversations.rpcs.getTranscriptSource, { conversation_id: conversationId }, run.context);
@@ -294,7 +298,7 @@ function describe(
     note: isUnchanged
       ? `${declaration.name} finished: nothing has changed since the last import`
       : `${declaration.name} finished: ${full.sizeBytes} bytes, ${describeCut(cut, method)}${counted}`,
-    // The job runs again when the start is known.
+    // The job runs again when the start becomes known.
     succeeded: cut.kind !== 'start_unknown',
     ...(pictures.length === 0 ? {} : { publishing: { artifacts: { imported_thumbnails: thumbnailUrls(pictures) } } }),
   };

@@ -1,6 +1,6 @@
 /**
- * Leases of uploads: each upload is recorded before its first byte and renewed while it runs, so that the sweep can
- * detect dead ones.
+ * Leases of uploads. Each upload is recorded before its first byte and renewed while it runs, so that the sweep can
+ * detect uploads of dead processes.
  */
 import { unavailable } from '#libs/errors';
 import { renewLease } from '#libs/concurrency';
@@ -11,13 +11,13 @@ export { abandonUpload, finishUpload, renewUpload, startUpload } from './stateme
 
 export interface UploadLease {
   readonly objectKey: string;
-  /** Aborts when the sweep has claimed the upload as dead. */
+  /** Aborts when the lease has expired and the sweep has claimed the upload. */
   readonly lost: AbortSignal;
-  /** Stops the renewal. */
+  /** Stops renewing the lease. */
   close(): void;
 }
 
-/** Records the upload before its first byte, and renews its lease until it is closed. */
+/** Records the upload before its first byte, and renews its lease until `close` is called. */
 export async function acquireUploadLease(
   { db, config, logger }: Pick<Dependencies, 'db' | 'config' | 'logger'>,
   objectKey: string,
@@ -33,12 +33,15 @@ export async function acquireUploadLease(
   return { objectKey, lost: lease.lost, close: () => lease.stop() };
 }
 
-/** Error of an upload whose lease expired. */
+/** Returns the error of an upload whose lease expired. */
 export function uploadExpired(): Error {
   return unavailable('The lease of the upload expired. Upload the file again.');
 }
 
-/** Removes what a failed upload stored. When that fails, the sweep does it later. */
+/**
+ * Marks a failed upload for the sweep, which removes the stored bytes. When this fails, the lease expires and the sweep
+ * removes them later.
+ */
 export async function discardUpload(
   { db, logger, requestSweep }: Pick<Dependencies, 'db' | 'logger' | 'requestSweep'>,
   lease: UploadLease,

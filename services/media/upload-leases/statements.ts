@@ -1,6 +1,6 @@
 /**
- * Statements on uploads in progress. Each is recorded before its first byte is stored, so that the objects of a killed
- * process can be found by their keys.
+ * Statements on uploads in progress. Each upload is recorded before its first byte is stored, so that objects of a
+ * killed process can be found by their keys.
  */
 import { sql, statement, t } from '#libs/sql';
 
@@ -11,7 +11,7 @@ export const startUpload = statement.none({
     values (${objectKey}, clock_timestamp() + make_interval(secs => ${leaseSeconds}))`,
 });
 
-/** Renews the lease; undefined when the sweep has claimed the upload. */
+/** Renews the lease. Returns undefined when the sweep has claimed the upload. */
 export const renewUpload = statement.maybeOne({
   name: 'media.renew-upload',
   params: { objectKey: t.text, leaseSeconds: t.double },
@@ -22,7 +22,8 @@ export const renewUpload = statement.maybeOne({
 });
 
 /**
- * Deletes the record of a finished upload; undefined when the sweep has claimed it, and its object must not be used.
+ * Deletes the record of a finished upload. Returns undefined when the sweep has claimed the upload; its object must
+ * then not be used.
  */
 export const finishUpload = statement.maybeOne({
   name: 'media.end-upload',
@@ -47,7 +48,7 @@ export const deleteUpload = statement.none({
 });
 
 /**
- * Claims one upload with an expired lease for `leaseSeconds`. Uploads are claimed one by one, so that replicas share
+ * Claims one upload with an expired lease, for `leaseSeconds`. Uploads are claimed one by one, so that replicas share
  * the work and failed removals are retried.
  */
 export const claimExpiredUpload = statement.maybeOne({

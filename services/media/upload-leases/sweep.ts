@@ -1,5 +1,5 @@
 /**
- * Removes what uploads left behind whose process died or which failed while the store was down, and expired tickets.
+ * Removes expired tickets, and objects of uploads whose process died or which failed while the store was unavailable.
  */
 import type { Dependencies } from '../dependencies.ts';
 import { deleteExpiredTickets } from '../http/index.ts';
@@ -7,15 +7,18 @@ import { claimExpiredUpload, deleteUpload } from './statements.ts';
 
 export interface UploadSweeper {
   start(): void;
-  /** Requests another sweep, which starts when the running one has ended. */
+  /** Requests another sweep, which starts when the running sweep has ended. */
   request(): void;
   stop(): Promise<void>;
 }
 
-/** Time that a replica has for removing one upload before another replica retries it. */
+/** Time for removing one upload, after which another replica retries the removal. */
 const removalLeaseSeconds = 60;
 
-/** Sweeps every half lease, in each replica; replicas share the work through the database. */
+/**
+ * Creates the sweeper, which runs in each replica at intervals of half a lease. Replicas share the work through the
+ * database.
+ */
 export function createUploadSweeper({
   config,
   db,

@@ -1,4 +1,4 @@
-/** Uploads of audio, from the socket to the object store in constant memory (rules/media#audio-upload; D27). */
+/** Uploads audio from the client to the object store, in constant memory (rules/media#audio-upload; D27). */
 import type { Readable } from 'node:stream';
 import { conversations } from '#services/conversations';
 import { unavailable } from '#libs/errors';
@@ -12,7 +12,7 @@ import { describeAudioFile, invalidAudio, newAudioKey } from './rules.ts';
 
 export interface Uploads {
   uploadAudio(exchange: Exchange, conversationId: number): Promise<void>;
-  /** PUT of one file of the bulk import. */
+  /** Receives the PUT of one file of the bulk import. */
   importFile(
     exchange: Exchange,
     conversationId: number,
@@ -89,7 +89,10 @@ async function acceptAudio(
   }
 }
 
-/** Rejects an empty file inside the body, so that no object is created (rules/media#audio-upload). */
+/**
+ * Passes the body on and rejects an empty file within the stream, so that no object is created
+ * (rules/media#audio-upload).
+ */
 async function* rejectEmpty(body: Readable): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   for await (const chunk of body) {

@@ -1,6 +1,6 @@
 /**
- * Uploads of the bulk import: the bytes go to the object store in constant memory and replace the existing file
- * (rules/workspace#bulk-import).
+ * Uploads of the bulk import. The bytes are streamed to the object store in constant memory, and replace the existing
+ * file (rules/workspace#bulk-import).
  */
 import type { IncomingMessage } from 'node:http';
 import { conversations } from '#services/conversations';
@@ -15,7 +15,7 @@ import { discardUpload, acquireUploadLease } from '../upload-leases/index.ts';
 import { checkAudioFits, commitFile, type UploadDependencies } from './commit-file.ts';
 import { describeAudioFile, invalidAudio, newAudioKey } from './rules.ts';
 
-/** Source of imported files (`infos.audio.source`). */
+/** Value of `infos.audio.source` for imported files. */
 const importSource = 'import';
 
 const blobKinds = { audio: 'audio', full: 'recording_full', front_trimmed: 'recording_front_trimmed' } as const;
@@ -26,11 +26,14 @@ export interface ImportedFile {
   readonly extension: string;
   readonly contentType: string;
   readonly finalized: boolean;
-  /** False: the import sets `infos.audio` itself. */
+  /** False when the import sets `infos.audio` itself. */
   readonly attach: boolean;
 }
 
-/** Reads the query of the request. @throws AppError `invalid_conversation_audio`; 400 without a name */
+/**
+ * Returns the file that the query of the request describes. @throws AppError `invalid_conversation_audio`; 400 without
+ * a name
+ */
 export function readImport(kind: StoredFile['kind'], query: URLSearchParams): ImportedFile {
   const fileName = query.get('name') ?? '';
   if (fileName === '') throw new AppError({ code: 'bad_request', message: '`name` is required in the query' });
@@ -38,7 +41,9 @@ export function readImport(kind: StoredFile['kind'], query: URLSearchParams): Im
   return { ...file, kind, finalized: query.get('finalized') === 'true', attach: query.get('attach') !== 'false' };
 }
 
-/** Stores the request body as the conversation's file. @throws AppError 400, 404, 503; nothing is changed then */
+/**
+ * Stores the request body as the conversation's file. On an error nothing is changed. @throws AppError 400, 404, 503
+ */
 export async function acceptImport(
   deps: UploadDependencies,
   { request, context }: Exchange,
@@ -79,7 +84,7 @@ export async function acceptImport(
   }
 }
 
-/** Yields the body; fails when it is empty, too large or incomplete. */
+/** Yields the body. Throws when the body is empty, too large or incomplete. */
 async function* readBody(request: IncomingMessage, kind: StoredFile['kind']): AsyncGenerator<Uint8Array> {
   const limit = kind === 'audio' ? maxAudioBytes : maxRecordingBytes;
   let size = 0;

@@ -13,15 +13,15 @@ export type UploadDependencies = Pick<
   'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'store' | 'logger' | 'requestSweep'
 >;
 
-/** Delay of the job that attaches the audio; it has nothing to do when the direct call succeeded. */
+/** Delay of the job that attaches the audio. The job does nothing when the direct call succeeded. */
 const attachFallbackDelayMs = 10_000;
-/** As long as the timestamp that the database will store. */
+/** Timestamp with the same length as the one that the database will store. */
 const placeholderInstant = '2026-01-01T00:00:00.000001Z';
 
 /**
- * Checks before any change whether the conversation can store the metadata of the audio (D63). The call is made as this
- * service, because an upload can outlive the client's assertion. When the conversations service is unavailable, the
- * attaching job checks again.
+ * Checks, before any change, that the conversation can store the metadata of the audio (D63). The call uses the
+ * service's own account, because an upload can outlive the client's assertion. When the conversations service is
+ * unavailable, the job that attaches the audio checks it again.
  * @throws AppError 404, 413 `conversation_data_too_large`
  */
 export async function checkAudioFits(
@@ -46,8 +46,8 @@ export async function checkAudioFits(
 
 /**
  * Stores the record, retires the previous file and enqueues the attachment in one transaction. Blob ids ascend in
- * commit order, so that of concurrent uploads the last one wins in both services.
- * @param attach how audio is attached to the conversation; undefined = not attached
+ * commit order, so that the last of several concurrent uploads wins in both services.
+ * @param attach options for attaching audio to the conversation; undefined does not attach it
  * @throws AppError 404 when the conversation is deleted, 503 when the lease of the upload expired
  */
 export async function commitFile(
@@ -81,10 +81,10 @@ export async function commitFile(
   });
   if (attachment === undefined) return metadata;
   try {
-    // Called as this service, because an upload can outlive the client's assertion.
+    // The call uses the service's own account, because an upload can outlive the client's assertion.
     await deps.bus.call(conversations.rpcs.attachAudio, attachment, origin);
   } catch (error) {
-    // The conversation was deleted meanwhile; its clean-up deletes the file.
+    // The conversation was deleted meanwhile, and the jobs of its deletion delete the file.
     if (error instanceof AppError && error.code === 'not_found') throw error;
     deps.logger.warn({ err: error, requestId }, 'failed to attach the audio, leaving it to the job');
   }

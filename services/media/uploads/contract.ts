@@ -3,13 +3,15 @@ import { byOperators, rpc, Type } from '#libs/contract';
 import type { ErrorReasons } from '#libs/contract';
 import { id, StoredFile } from '../schemas.ts';
 
-/** Allowed extensions of audio uploads, in lower case; case is ignored (rules/http#limits; D27). */
+/**
+ * Allowed extensions of audio uploads in lower case. Upper-case extensions are accepted too (rules/http#limits; D27).
+ */
 export const audioExtensions = ['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm'] as const;
 
-/** Largest audio file in bytes: 500 MiB, inclusive (rules/http#limits; D27). */
+/** Maximum size of an audio file in bytes: 500 MiB, inclusive (rules/http#limits; D27). */
 export const maxAudioBytes = 524_288_000;
 
-/** Application errors of the upload (rules/media#audio-upload). */
+/** Errors of an audio upload with their reasons (rules/media#audio-upload). */
 export const audioUploadErrors: ErrorReasons = Object.freeze({
   invalid_conversation_audio: {
     code: 'bad_request',
@@ -17,7 +19,7 @@ export const audioUploadErrors: ErrorReasons = Object.freeze({
   },
 });
 
-/** Largest recording in bytes: the limit of an upload in parts of 5 MiB. */
+/** Maximum size of a recording in bytes: 10 000 parts of 5 MiB, the limit of a multipart upload. */
 export const maxRecordingBytes = 10_000 * 5_242_880;
 
 export const uploadRpcs = {

@@ -1,6 +1,5 @@
 /**
- * Operations of the bulk import: lists stored files and marks trimmed recordings as final
- * (rules/workspace#bulk-import).
+ * Operations of the bulk import: list stored files, and mark trimmed recordings as final (rules/workspace#bulk-import).
  */
 import { listSome, recordAudit } from '#libs/audit';
 import type { HandlersOf } from '#libs/nats';

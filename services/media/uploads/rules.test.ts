@@ -3,7 +3,7 @@ import { audioExtensions } from '../contract.ts';
 import { describeAudioFile, newAudioKey } from './rules.ts';
 
 describe('describeAudioFile (rules/http#limits; D27)', () => {
-  it.each(audioExtensions)('accepts .%s in any case', (extension) => {
+  it.each(audioExtensions)('accepts the audio extension .%s in any case', (extension) => {
     for (const text of [extension, extension.toUpperCase()]) {
       const file = describeAudioFile(`talk.${text}`);
       expect(file).toMatchObject({ name: `talk.${text}`, extension });
@@ -24,7 +24,7 @@ describe('describeAudioFile (rules/http#limits; D27)', () => {
     'a/b/.mp3',
     'talk.mp3/',
     'talk.mp3x',
-  ])('rejects %j', (name) => {
+  ])('rejects the audio file name %j', (name) => {
     let thrown: unknown;
     try {
       describeAudioFile(name);
@@ -44,11 +44,11 @@ describe('describeAudioFile (rules/http#limits; D27)', () => {
     ['Gespräch über 会話 🎧.mp3', 'Gespräch über 会話 🎧.mp3'],
     ['a"b;c%20d.mp3', 'a"b;c%20d.mp3'],
     ['lone\ud800.mp3', 'lone\ufffd.mp3'],
-  ])('reads from %j the base name', (given, name) => {
+  ])('returns for %j only the base name', (given, name) => {
     expect(describeAudioFile(given).name).toBe(name);
   });
 
-  it('truncates a long name and preserves its extension', () => {
+  it('truncates a long file name and preserves its extension', () => {
     const { name } = describeAudioFile(`${'é'.repeat(5000)}.webm`);
     expect(Array.from(name)).toHaveLength(200);
     expect(name.endsWith('é.webm')).toBe(true);
@@ -56,7 +56,7 @@ describe('describeAudioFile (rules/http#limits; D27)', () => {
 });
 
 describe('newAudioKey (architecture#bytes)', () => {
-  it('is unique and contains 24 random bytes', () => {
+  it('creates a unique key with 24 random bytes', () => {
     const keys = new Set(Array.from({ length: 100 }, () => newAudioKey(7, 'mp3')));
     expect(keys.size).toBe(100);
     for (const key of keys) expect(key).toMatch(/^audio\/7\/[A-Za-z0-9_-]{32}\.mp3$/);

@@ -21,7 +21,7 @@ const contentTypes: Readonly<Record<AudioExtension, string>> = {
 export interface AudioFile {
   name: string;
   extension: AudioExtension;
-  /** Depends only on the extension; the client's content type is never used. */
+  /** Determined by the extension only; the client's content type is never used. */
   contentType: string;
 }
 
@@ -30,7 +30,8 @@ export function invalidAudio(message: string): AppError {
 }
 
 /**
- * The base name without path, control and bidirectional-override characters, and the content type of its extension.
+ * Returns the base name without path, control and bidirectional-override characters, and the content type for its
+ * extension.
  * @throws AppError `invalid_conversation_audio`
  */
 export function describeAudioFile(fileName: string): AudioFile {
@@ -42,7 +43,10 @@ export function describeAudioFile(fileName: string): AudioFile {
   return { name: shortenFileName(name, extension.length), extension, contentType: contentTypes[extension] };
 }
 
-/** A new random key that cannot be guessed; the conversation id helps operators who look into the bucket. */
+/**
+ * Returns a new random key that cannot be guessed. The conversation id in the key helps operators to inspect the
+ * bucket.
+ */
 export function newAudioKey(conversationId: number, extension: string): string {
   return `audio/${conversationId}/${randomBytes(24).toString('base64url')}.${extension}`;
 }

@@ -20,7 +20,10 @@ export const listFiles = statement.many({
     where conversation_id = any(${conversationIds}) and retired_at is null and kind in ('audio', 'recording_full', 'recording_front_trimmed')`,
 });
 
-/** `items` is JSON: `[{conversation_id, finalized}]`. Returns the conversations whose trimmed recording was changed. */
+/**
+ * Sets `finalized` of trimmed recordings. `items` is JSON: `[{conversation_id, finalized}]`. Returns the conversations
+ * whose recording was changed.
+ */
 export const setFinalized = statement.many({
   name: 'media.set-finalized',
   params: { items: t.json },

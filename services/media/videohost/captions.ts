@@ -1,7 +1,7 @@
 /**
- * Jobs `media.follow-transcripts` and `media.send-captions` (T4, T5): keep the captions on the video host equal to the
- * transcript, so that words removed from one are removed from the other. When the host rejects captions, the video
- * stays published and the conversation gets a note.
+ * Jobs `media.follow-transcripts` and `media.send-captions` (T4, T5). They update the captions on the video host when
+ * the transcript changes, so that words removed from the transcript are removed from the captions. When the host
+ * rejects captions, the video remains published and a note is added to the conversation.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
@@ -30,7 +30,7 @@ interface Outcome {
   readonly reason?: string;
 }
 
-/** Limit of the captions in memory; the host accepts up to 100 MB. */
+/** Maximum size of captions, which are read into memory. The host accepts up to 100 MB. */
 const maxCaptionBytes = 16 * 1_048_576;
 const captionsName = 'Transcript';
 
@@ -59,7 +59,7 @@ export function createCaptionWorkers(deps: CaptionsDependencies): CaptionWorkers
   };
 }
 
-/** Enqueues one job for all changes until it runs. */
+/** Enqueues a job that sends the captions. All changes until the job runs share this job. */
 export async function enqueueCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, conversationId: number): Promise<void> {
   await jobs.enqueue(
     tx,
@@ -69,11 +69,11 @@ export async function enqueueCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, conve
   );
 }
 
-/** Makes the captions of one video equal to the transcript. */
+/** Updates the captions of one video to match the transcript. */
 async function syncCaptions(deps: CaptionsDependencies, run: Run, video: Video): Promise<Outcome> {
   const config = await readConfig(deps.bus, video.step_id, run);
   const language = config?.captions_language ?? '';
-  // Captions that were sent are updated even after captions were turned off.
+  // Captions that were already sent are updated even when captions are turned off in the step.
   if (language === '' && video.captions_id === null) return { status: 'off' };
   const token = config?.videohost_refresh_token;
   const current = await readCaptions(deps.bus, run, video.started_at);
@@ -82,7 +82,7 @@ async function syncCaptions(deps: CaptionsDependencies, run: Run, video: Video):
   const host = deps.connectVideoHost(token);
   const key = { conversationId: run.payload.conversation_id, sha256: video.sha256, jobId: run.id };
   return withUploadClaim({ db: deps.db, key, logger: run.logger, claim: claimVideo }, async (video, lost) => {
-    // Read again under the claim, because another job may have sent newer captions meanwhile.
+    // The captions are read again under the claim, because another job may have sent newer captions meanwhile.
     const { file, sha256 } = await readCaptions(deps.bus, run, video.started_at);
     if (file === 'too_large') return { status: 'refused', reason: `larger than ${maxCaptionBytes} bytes` };
     const { id: videoId } = JSON.parse(video.video) as PublishedVideo;
@@ -112,12 +112,12 @@ async function send(
   }
   if (captionsId !== null && (await captions.replace(captionsId, file, signal)))
     return { status: 'replaced', captionsId };
-  // They were removed on the host, or never existed.
+  // The host has no captions of the video, and captions are turned off.
   if (label.language === '') return { status: 'removed', captionsId: null };
   return { status: 'sent', captionsId: await captions.add(videoId, label, file, signal) };
 }
 
-/** Undefined when the step was deleted or has another job now. */
+/** Returns the configuration of the step; returns undefined when the step was deleted or has another job now. */
 async function readConfig(bus: Bus, stepId: number, run: Run): Promise<VideohostPublishConfig | undefined> {
   try {
     const step = await bus.call(directory.rpcs.getStepConfig, { step_id: stepId }, run.context);
@@ -129,7 +129,7 @@ async function readConfig(bus: Bus, stepId: number, run: Run): Promise<Videohost
 }
 
 interface Captions {
-  /** WebVTT; undefined without a transcript. */
+  /** WebVTT file; undefined when the conversation has no transcript. */
   readonly file: Buffer | 'too_large' | undefined;
   readonly sha256: string | null;
 }
@@ -159,7 +159,7 @@ async function addNote(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, run: Run, stepId: nu
   await report(jobs, tx, { conversationId: payload.conversation_id, stepId, key: `${id}:captions`, text, requestId });
 }
 
-/** Adds a note when a job that sends captions is dead; ignores other jobs. */
+/** Adds a note when a job that sends captions is dead. Other jobs are ignored. */
 export async function noteDeadCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, job: DeadJob): Promise<void> {
   if (job.type !== videohostJobs.sendCaptions.type) return;
   const { conversation_id: conversationId } = job.payload as Run['payload'];
@@ -195,7 +195,10 @@ async function report(
   await jobs.enqueue(tx, conversations.jobs.pipelineFinished, payload, requestId === null ? {} : { requestId });
 }
 
-/** Rate limits delay the job, permanent errors end it, others follow the retry policy. */
+/**
+ * Converts an error to its effect on the job: rate limits delay the job, permanent errors end it, other errors follow
+ * the retry policy.
+ */
 export function toJobError(error: unknown): unknown {
   if (!(error instanceof VideoHostError)) return error;
   if (error.kind === 'busy')

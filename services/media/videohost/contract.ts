@@ -1,8 +1,8 @@
-/** Contract of jobs that update captions on the video host (T4). */
+/** Contract of the jobs that update captions on the video host (T4). */
 import { job, Type } from '#libs/contract';
 import { id } from '../schemas.ts';
 
-/** Conversations per job. */
+/** Maximum number of conversations per job. */
 export const maxConversationsPerJob = 1_000;
 
 export const videohostJobs = {

@@ -1,5 +1,5 @@
 /**
- * Statements on uploads to the video host, which are claimed by one job at a time and keep the progress of earlier
+ * Statements on uploads to the video host. One job at a time claims an upload, which stores the progress of earlier
  * attempts.
  */
 import { type Queryable, type RowOf, sql, statement, t } from '#libs/sql';
@@ -14,9 +14,9 @@ export const findFirstThumbnail = statement.maybeOne({
 });
 
 const columns = {
-  /** Address for resuming the upload; a secret. */
+  /** URL for resuming the upload. It is a secret. */
   session: t.text.nullable,
-  /** The last bytes may have been sent, so that the video may exist. */
+  /** True when the last bytes may have been sent, so that the video may exist. */
   is_ending: t.boolean,
   /** PublishedVideo as JSON text. */
   video: t.json.nullable,
@@ -31,13 +31,13 @@ export interface UploadKey {
 }
 const key = { conversationId: t.integer, sha256: t.text, jobId: t.text };
 
-/** Claims a row for a job, or renews the claim; undefined while another job has it. */
+/** Claims a row for a job, or renews the claim. Returns undefined while another job has the claim. */
 export type ClaimUpload<Known> = (
   db: Queryable,
   params: UploadKey & { readonly seconds: number },
 ) => Promise<Known | undefined>;
 
-/** Claims the upload; undefined while another job has it. */
+/** Claims the upload. Returns undefined while another job has the claim. */
 export const claimVideohostUpload = statement.maybeOne({
   name: 'media.claim-videohost-upload',
   params: { ...key, seconds: t.double },
@@ -62,7 +62,7 @@ export const releaseVideohostUpload = statement.none({
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and worker_job_id = ${jobId}`,
 });
 
-/** Undefined when another job has claimed the upload. */
+/** Stores the progress of an upload. Returns undefined when another job has claimed the upload. */
 export const saveVideohostUpload = statement.maybeOne({
   name: 'media.save-videohost-upload',
   params: {
@@ -101,7 +101,7 @@ export const markPublished = statement.none({
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256}`,
 });
 
-/** Digest of the thumbnail that was sent for a video. */
+/** Returns the digest of the thumbnail that was sent for a video. */
 export const findSetThumbnail = statement.maybeOne({
   name: 'media.find-set-thumbnail',
   params: { conversationId: t.integer, sha256: t.text },
@@ -110,7 +110,7 @@ export const findSetThumbnail = statement.maybeOne({
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256}`,
 });
 
-/** Those of these conversations that have a published video. */
+/** Returns those of the given conversations that have a published video. */
 export const listPublished = statement.many({
   name: 'media.list-published',
   params: { ids: t.integer.array },
@@ -130,7 +130,10 @@ const videoColumns = {
   captions_sha256: t.text.nullable,
 };
 
-/** Published videos of a conversation. Replaced recordings stay on the host and keep their captions. */
+/**
+ * Returns the published videos of a conversation. Videos of replaced recordings remain on the host, and their captions
+ * are still updated.
+ */
 export const listVideos = statement.many({
   name: 'media.list-videos',
   params: { conversationId: t.integer },
@@ -143,7 +146,7 @@ export const listVideos = statement.many({
     where conversation_id = ${conversationId} and video is not null and step_id is not null order by begun_at`,
 });
 
-/** Claims a published video; undefined while another job has it, or when it no longer exists. */
+/** Claims a published video. Returns undefined while another job has the claim, or when the video no longer exists. */
 export const claimVideo = statement.maybeOne({
   name: 'media.claim-video',
   params: { ...key, seconds: t.double },
@@ -155,7 +158,7 @@ export const claimVideo = statement.maybeOne({
     returning recording_sha256 as sha256, video, step_id, iso_utc(video_started_at) as started_at, captions_id, captions_sha256`,
 });
 
-/** Undefined when another job has claimed the video. */
+/** Stores the captions that were sent. Returns undefined when another job has claimed the video. */
 export const saveCaptions = statement.maybeOne({
   name: 'media.save-captions',
   params: { ...key, captionsId: t.text.nullable, captionsSha256: t.text.nullable },

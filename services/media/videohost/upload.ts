@@ -1,7 +1,7 @@
 /**
- * A crash-safe upload to the video host: the address is stored before the first byte, and after an unknown outcome the
- * host is asked for the progress. A video is never uploaded twice: when the outcome cannot be determined, the job fails
- * and says so.
+ * Uploads a recording to the video host so that a crash cannot cause a second video. The upload URL is stored before
+ * the first byte, and after an unknown outcome the progress is requested from the host. When the outcome cannot be
+ * determined, the job fails with a message and does not upload again.
  */
 import type { Dependencies } from '../dependencies.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -49,19 +49,19 @@ interface Upload extends UploadDependencies {
   readonly details: VideoDetails;
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Called with the fraction of bytes that the host has received. */
+  /** Called with the fraction of the bytes that the host has received. */
   readonly onProgress: (share: number) => void;
 }
 
 const maxSessions = 3;
-/** Delays between consecutive failures; after the last one the attempt fails. */
+/** Delays after consecutive failures. A further failure ends the attempt. */
 const retryDelaysMs = [500, 2_000, 5_000] as const;
 
 const unknownOutcome =
   'the video host no longer has the upload, and its last bytes may have arrived. Check the channel. If the video exists, ' +
   'set `records.videohost` of `infos.publishing` manually; otherwise redrive the job, which uploads it again';
 
-/** Uploads the file unless it is published already. @throws VideoHostError, PermanentJobError */
+/** Uploads the file unless it is already published. @throws VideoHostError, PermanentJobError */
 export async function uploadOnce(
   deps: UploadDependencies,
   what: Omit<Upload, keyof UploadDependencies>,
@@ -121,7 +121,7 @@ async function sendRemaining(
   while (state.kind === 'incomplete') {
     const offset = state.receivedBytes;
     upload.onProgress(offset / file.sizeBytes);
-    // When all bytes are received but the video is not ready, only the state is read.
+    // When the host has received all bytes but the video is not ready, only the state is read.
     const chunk = offset >= file.sizeBytes ? undefined : await readChunk(upload, offset, buffer);
     if (!progress.isEnding && offset + (chunk?.byteLength ?? 0) >= file.sizeBytes)
       progress = await save(upload, { ...progress, isEnding: true });
@@ -165,7 +165,8 @@ const claimSeconds = 60;
 const busyDelayMs = 15_000;
 
 /**
- * Runs `work` while this job has the claim; `lost` aborts when it is lost. @throws RetryLater while another job has it
+ * Runs `work` while this job has the claim; the signal `lost` aborts when the claim is lost. @throws RetryLater while
+ * another job has the claim
  */
 export async function withUploadClaim<Known, Result>(
   { db, key, logger, claim }: { db: Database; key: UploadKey; logger: Logger; claim: ClaimUpload<Known> },

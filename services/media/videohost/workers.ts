@@ -1,7 +1,7 @@
 /**
- * Job `media.videohost-publish` (rules/steps#pipeline-jobs): publishes the recording of a conversation with title,
- * description and thumbnail, once per recording, then enqueues its captions (T4). `records.videohost` of
- * `infos.publishing` stores the result. A record written by a person is kept, and nothing is uploaded.
+ * Job `media.videohost-publish` (rules/steps#pipeline-jobs). It publishes the recording of a conversation with title,
+ * description and thumbnail, once per recording, then enqueues its captions (T4). The result is stored in
+ * `records.videohost` of `infos.publishing`. If a person wrote this record, the record remains and nothing is uploaded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, unavailable } from '#libs/errors';
@@ -34,7 +34,7 @@ type VideohostPublishDependencies = Pick<
 type Step = PipelineRun<VideohostPublishConfig>;
 
 const notConfiguredDelayMs = 900_000;
-/** Limit of the host. */
+/** Maximum size of a thumbnail on the host. */
 const maxThumbnailBytes = 2 * 1_048_576;
 const uploadedPercent = 90;
 
@@ -122,7 +122,10 @@ async function readConversation(bus: Bus, { run, conversationId }: Step): Promis
   }
 }
 
-/** The recording to publish and its start; null when it starts with the window, or when its start is unknown. */
+/**
+ * Returns the recording to publish and its start. The start is null when the recording starts with the window, or when
+ * it is unknown.
+ */
 async function findRecording(
   { db }: VideohostPublishDependencies,
   conversationId: number,
@@ -152,7 +155,9 @@ function describeVideo({ title, fields }: Conversation, config: VideohostPublish
   return { title: readText(fields['title']) ?? title, description, tags, categoryId, privacy };
 }
 
-/** The record of this recording by this job, unless it was edited since. */
+/**
+ * Returns the record that this job wrote for this recording; returns undefined when the record was edited since then.
+ */
 function readPublished(stored: unknown, sha256: string): JsonObject | undefined {
   if (readProvenance(stored, declaration.name)?.['source_digest'] !== sha256) return undefined;
   const value = unwrap(stored);
@@ -168,7 +173,10 @@ interface SetThumbnail {
 
 const noThumbnail: SetThumbnail = { url: null, problem: '', sha256: null };
 
-/** A rejected thumbnail is reported in the note; the video stays published. */
+/**
+ * Sends the thumbnail to the host. When the host rejects the thumbnail, the note reports it and the video remains
+ * published.
+ */
 async function setThumbnail(
   { db, store }: VideohostPublishDependencies,
   { run, conversationId }: Step,
@@ -195,7 +203,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
 }
 
-/** The value of a provenance envelope (D18a). */
+/** Returns the value of a provenance envelope (D18a). */
 function unwrap(value: unknown): unknown {
   return isJsonObject(value) &&
     Object.keys(value).length === 2 &&

@@ -1,6 +1,6 @@
 /**
- * YouTube Data API v3: OAuth with a refresh token, resumable uploads, thumbnails, captions. Messages never contain
- * tokens or upload addresses.
+ * Client for the YouTube Data API v3: OAuth with a refresh token, resumable uploads, thumbnails, captions. Messages
+ * never contain tokens or upload URLs.
  */
 import { randomUUID } from 'node:crypto';
 import { type Outbound, OutboundError, type OutboundReply, type OutboundRequest } from '#libs/outbound';
@@ -17,9 +17,9 @@ import {
 
 export interface YoutubeSettings {
   readonly outbound: Outbound;
-  /** `https://www.googleapis.com` */
+  /** Usually `https://www.googleapis.com`. */
   readonly apiUrl: string;
-  /** `https://oauth2.googleapis.com/token` */
+  /** Usually `https://oauth2.googleapis.com/token`. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -27,7 +27,7 @@ export interface YoutubeSettings {
 }
 
 const callTimeoutMs = 60_000;
-/** Timeout of one chunk. */
+/** Timeout for sending one chunk. */
 const sendTimeoutMs = 600_000;
 const maxTitleLength = 100;
 const maxDescriptionBytes = 5_000;
@@ -70,7 +70,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
     }
   }
 
-  /** Calls the API with the access token; an expired token is replaced once. */
+  /** Calls the API with the access token. An expired token is replaced once. */
   async function call(request: OutboundRequest & { readonly signal: AbortSignal }): Promise<OutboundReply> {
     for (let attempt = 1; ; attempt += 1) {
       accessToken ??= await authorize(request.signal);
@@ -148,12 +148,12 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
   };
 }
 
-/** Removes characters and lengths that the host rejects. */
+/** Returns the metadata without characters that the host rejects, and shortened to its limits. */
 function toMetadata({ title, description, tags, categoryId, privacy }: VideoDetails): unknown {
   const clean = (text: string): string => text.toWellFormed().replaceAll(/[<>]/g, '').trim();
   const short = new TextDecoder().decode(Buffer.from(clean(description)).subarray(0, maxDescriptionBytes), {
     stream: true,
-  }); // without an incomplete character
+  }); // without an incomplete character at the end
   const snippet = {
     title: clean(title).slice(0, maxTitleLength).toWellFormed() || 'Conversation',
     description: short,
@@ -163,7 +163,7 @@ function toMetadata({ title, description, tags, categoryId, privacy }: VideoDeta
   return { snippet, status: { privacyStatus: privacy, selfDeclaredMadeForKids: false } };
 }
 
-/** Rejects addresses outside the host, because bytes and token are sent there. */
+/** Returns the upload URL. Rejects URLs of other hosts, because bytes and token are sent to this URL. */
 function requireSession(location: string | undefined, apiUrl: string): string {
   const [url, api] = [URL.parse(location ?? ''), new URL(apiUrl)];
   const isGoogle =
@@ -198,7 +198,7 @@ interface Settings {
 }
 
 const notFoundStatus = 404;
-/** The captions exist already. */
+/** The captions already exist on the host. */
 const conflictStatus = 409;
 
 export function createYoutubeCaptions({ apiUrl, call, sendTimeoutMs }: Settings): CaptionHost {
@@ -235,7 +235,7 @@ export function createYoutubeCaptions({ apiUrl, call, sendTimeoutMs }: Settings)
       const reply = await upload('POST', 'snippet', { snippet: { videoId, ...label, isDraft: false } }, file, signal);
       if (reply.status === 200 || reply.status === 201) return readId(await readJson(reply));
       if (reply.status !== conflictStatus) throw await toError(reply);
-      // They were sent before, and the response was lost.
+      // The captions were sent before, but the response was lost.
       reply.discard();
       const id = await find(videoId, label, signal);
       if (id === undefined || !(await replace(id, file, signal)))
@@ -253,7 +253,7 @@ export function createYoutubeCaptions({ apiUrl, call, sendTimeoutMs }: Settings)
   };
 }
 
-/** `multipart/related` (RFC 2387): metadata as JSON, then the file. */
+/** Returns a `multipart/related` body (RFC 2387): the metadata as JSON, followed by the file. */
 function writeRelated(facts: unknown, file: Uint8Array): { contentType: string; body: Buffer } {
   const boundary = `part-${randomUUID()}`;
   const head =
@@ -275,9 +275,9 @@ function discard<Result>(reply: OutboundReply, result: Result): Result {
   return result;
 }
 
-/** The quota is counted per day; the job retries every hour. */
+/** Delay after the quota is exhausted. The quota is counted per day, and the job retries every hour. */
 const quotaDelayMs = 3_600_000;
-/** Delay after a 429 without a readable `Retry-After`, and the longest delay of one that has it. */
+/** Delay after a 429 without a readable `Retry-After`, and the maximum delay for a longer `Retry-After`. */
 const defaultRetryAfterMs = 60_000;
 const maxRetryAfterMs = 3_600_000;
 const quotaReasons = new Set([
@@ -300,7 +300,7 @@ export async function toError(reply: OutboundReply): Promise<VideoHostError> {
   return new VideoHostError(status >= 500 || status === 408 ? 'away' : 'refused', message, retryAfterMs);
 }
 
-/** Undefined when the body is not JSON. */
+/** Returns the parsed body; returns undefined when the body is not JSON. */
 export async function readJson(reply: OutboundReply): Promise<unknown> {
   try {
     return JSON.parse(await reply.text()) as unknown;

@@ -4,7 +4,7 @@ import { EncodingDetector } from './index.ts';
 const text = '[{"sentence":"Grüße, 你好 😀"}]';
 const utf16 = Buffer.from(text, 'utf16le');
 
-/** Returns the encoding that the check reports when the bytes are split into chunks of a size. */
+/** Returns the encoding that the detector reports when the bytes are split into chunks of this size. */
 function nameOf(bytes: Buffer, size: number): string | undefined {
   const check = new EncodingDetector();
   let name: string | undefined;
@@ -25,10 +25,11 @@ describe('EncodingCheck (D86)', () => {
     ['one byte of Latin-1 at the end', Buffer.concat([Buffer.from(text), Buffer.from([0xe9, 0x20])]), 'Latin-1'],
     ['gzip', Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0x00]), 'gzip'],
     ['surrogates', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'single-byte'],
-  ])('reports %s, for any chunks of the bytes', (_what, bytes, name) => {
+  ])('detects %s, for any chunks of the bytes', (_what, bytes, name) => {
     for (const size of [1, 2, 3, 4, 5, bytes.length]) {
       if (name === undefined) expect(nameOf(bytes, size)).toBeUndefined();
-      // The first byte of some signatures only shows that the text is not UTF-8.
+      // With small chunks the detector may see only the first byte of a signature, which shows that the text is not
+      // UTF-8 but not its encoding.
       else if (size > 3) expect(nameOf(bytes, size)).toContain(name);
       else expect(nameOf(bytes, size)).toBeDefined();
     }

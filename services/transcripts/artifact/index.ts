@@ -1,4 +1,6 @@
-/** Reads an artifact once: hashes and counts its exact bytes, classifies every row and passes accepted rows on. */
+/**
+ * Reads an artifact once: computes digest and size of its exact bytes, classifies every row and reports accepted rows.
+ */
 import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import type { AcceptedRow, RowFilter } from '../row-filter.ts';
@@ -19,11 +21,14 @@ export interface ScanResult {
 export interface ScanListener {
   /** Called for each accepted row; `position` counts accepted rows from 0. */
   onAccepted(row: AcceptedRow, position: number): void;
-  /** Called after each chunk with the number of bytes read so far; awaited. */
+  /** Called after each chunk with the number of bytes read so far. The reader waits for the result. */
   onChunk?(bytes: number): Promise<void> | void;
 }
 
-/** Reads the whole artifact. @throws UnreadableArtifact, TruncatedArtifact, WrongEncoding, or the source's error */
+/**
+ * Reads the whole artifact and classifies its rows. @throws UnreadableArtifact, TruncatedArtifact, WrongEncoding, or
+ * the source's error
+ */
 export async function scanArtifact(
   chunks: AsyncIterable<Uint8Array>,
   filter: RowFilter,
@@ -39,7 +44,7 @@ export async function scanArtifact(
     for await (const chunk of chunks) {
       hash.update(chunk);
       bytes += chunk.byteLength;
-      // After the first invalid byte, the rest is read only for the digest.
+      // After the first invalid byte, the remaining bytes are read only for the digest.
       wrong ??= encoding.push(chunk);
       if (wrong === undefined) yield chunk;
     }
@@ -57,7 +62,7 @@ export async function scanArtifact(
 }
 
 const headBytes = 4;
-/** Signatures of other encodings; longer ones first. */
+/** Byte signatures of other encodings, longer ones first. */
 const signatures: readonly (readonly [bytes: readonly number[], name: string])[] = [
   [[0xff, 0xfe, 0x00, 0x00], 'UTF-32LE'],
   [[0x00, 0x00, 0xfe, 0xff], 'UTF-32BE'],
@@ -75,7 +80,7 @@ export class EncodingDetector {
   /** First bytes of a character that continues in the next chunk. */
   #open = Buffer.alloc(0);
 
-  /** Name of the actual encoding; undefined while the bytes are UTF-8. */
+  /** Checks the next chunk. Returns the name of the actual encoding, or undefined while the bytes are UTF-8. */
   push(chunk: Uint8Array): string | undefined {
     const isFirst = this.#head.length < headBytes;
     if (isFirst) this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytes - this.#head.length)]);
@@ -87,7 +92,7 @@ export class EncodingDetector {
   }
 }
 
-/** Length in bytes of the incomplete character at the end. */
+/** Returns the length in bytes of the incomplete character at the end. */
 function incompleteLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] ?? 0;
@@ -101,7 +106,7 @@ function incompleteLength(bytes: Uint8Array): number {
 function nameOfHead(head: Buffer): string | undefined {
   for (const [bytes, name] of signatures) if (bytes.every((byte, index) => head[index] === byte)) return name;
   if (head.length < headBytes) return undefined;
-  // ASCII text without a byte order mark: all bytes of a character but one are zero.
+  // ASCII text in UTF-16 or UTF-32 without a byte order mark: all bytes of a character but one are zero.
   const zeros = [...head].map((byte) => (byte === 0 ? '0' : 'x')).join('');
   return { x0x0: 'UTF-16LE', '0x0x': 'UTF-16BE', x000: 'UTF-32LE', '000x': 'UTF-32BE' }[zeros];
 }

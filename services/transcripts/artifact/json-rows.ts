@@ -1,14 +1,14 @@
 /**
- * Splits a JSON array of any size into rows, in constant memory: at its top-level commas, and each element is parsed by
- * the engine. An element that cannot be parsed is null, a malformed row. When it hides the following commas, as an
- * unclosed quote does, the array is split between objects instead (D86).
+ * Splits a JSON array of any size into rows, in constant memory. It cuts at top-level commas and parses each element
+ * with `JSON.parse`. An element that cannot be parsed is null, a malformed row. If such an element hides the following
+ * commas, as an unclosed quote does, the array is split between objects instead (D86).
  */
 import { isJsonWhitespace, JsonScanner, jsonByte } from '#libs/json';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
 /** Separator between two objects of the array. */
 const betweenObjects = /\}\s*,\s*\{/g;
-/** Limit, because a malformed row takes longer than a valid one. */
+/** Maximum malformed rows. A malformed row takes longer than a valid one. */
 const maxMalformedRows = 100_000;
 const listOpening = Buffer.from('[');
 /** Bytes retained to find a separator that crosses the end of the buffer. */
@@ -40,7 +40,7 @@ export class JsonRowSplitter {
     return rows;
   }
 
-  /** Returns the remaining rows. @throws TruncatedArtifact when the array is not complete */
+  /** Ends the array and returns the remaining rows. @throws TruncatedArtifact when the array is not complete */
   end(): unknown[] {
     if (this.#state === 'after') return [];
     const remaining = Buffer.concat(this.#carry).toString('latin1').trimEnd();
@@ -57,7 +57,7 @@ export class JsonRowSplitter {
       for (let at = this.#scanner.find(chunk, from, 1); at < chunk.length; at = this.#scanner.find(chunk, at + 1, 1)) {
         const isEnd = this.#scanner.depth === 0;
         if (isEnd && chunk[at] === jsonByte.closeBrace) {
-          // A surplus brace belongs to its row.
+          // A surplus closing brace is part of its row, so scanning restarts inside the list.
           this.#scanner = createScannerInList();
           continue;
         }
@@ -75,7 +75,7 @@ export class JsonRowSplitter {
       throw new UnreadableArtifact('text follows the list');
   }
 
-  /** Index after the opening bracket; the length of the chunk when it has not arrived. */
+  /** Returns the index after the opening bracket, or the length of the chunk when the bracket has not arrived. */
   #open(chunk: Buffer): number {
     const at = chunk.findIndex((byte) => !isJsonWhitespace(byte));
     if (at === -1) return chunk.length;
@@ -89,7 +89,7 @@ export class JsonRowSplitter {
     const bytes = this.#carry.length === 0 ? tail : Buffer.concat([...this.#carry, tail]);
     this.#carry = [];
     this.#carrySize = 0;
-    // An empty array, or a trailing comma.
+    // The array is empty or ends with a trailing comma.
     if (isLast && bytes.every(isJsonWhitespace)) return;
     if (bytes.length > this.#maxRowBytes) rows.push(null);
     else this.#add(bytes, rows);
@@ -97,15 +97,15 @@ export class JsonRowSplitter {
 
   #keep(part: Buffer, rows: unknown[]): void {
     if (part.length === 0) return;
-    // Copied, so that a few bytes do not keep the whole network buffer in memory.
+    // The bytes are copied, so that a few bytes do not retain the whole network buffer in memory.
     this.#carry.push(Buffer.from(part));
     this.#carrySize += part.length;
     if (this.#carrySize > this.#maxRowBytes) this.#letGo(rows);
   }
 
   /**
-   * The buffer exceeds the size of a row: parses the rows that end in it, or discards a row that is too large up to its
-   * end.
+   * Reduces a buffer that exceeds the maximum row size: parses the rows that end in it, or discards its part of a row
+   * that is too large.
    */
   #letGo(rows: unknown[]): void {
     const bytes = Buffer.concat(this.#carry);
@@ -122,7 +122,7 @@ export class JsonRowSplitter {
     this.#read(bytes.subarray(last + 1), 0, rows);
   }
 
-  /** Parses the bytes as one row, or as several when they turn out to contain separators. */
+  /** Parses the bytes as one row. If that fails, splits them between objects and parses several rows. */
   #add(bytes: Buffer, rows: unknown[]): void {
     const row = parseRow(bytes);
     if (row !== undefined) return void rows.push(row);
@@ -152,7 +152,7 @@ function parseRow(bytes: Buffer): unknown {
   }
 }
 
-/** Indexes of the commas between objects. */
+/** Returns the indexes of the commas between objects. */
 function findCuts(bytes: Buffer): number[] {
   const text = bytes.toString('latin1');
   return Array.from(text.matchAll(betweenObjects), ({ index }) => text.indexOf(',', index));

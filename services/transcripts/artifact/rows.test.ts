@@ -4,7 +4,7 @@ import { JsonRowSplitter } from './json-rows.ts';
 import { readRows } from './rows.ts';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
-/** The bytes in chunks of the given sizes, then the rest. */
+/** Yields the bytes in chunks of the given sizes, then the remaining bytes. */
 async function* inPieces(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
   for (const size of sizes) {
@@ -27,8 +27,8 @@ const csvRow = (startTime: unknown, sentence: unknown, peer: [string, string, st
   peerData: { id: peer[0], userId: peer[1], cpi: peer[2], displayName: peer[3] },
 });
 
-describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
-  it('yields the same as JSON.parse, for any chunks of the bytes', async () => {
+describe('readRows of JSON (rules/providers#realtimekit-artifact)', () => {
+  it('returns the same rows as JSON.parse, for any chunks of the bytes', async () => {
     const value = fc.oneof(
       fc.jsonValue(),
       fc.record({ sentence: fc.string({ unit: 'binary' }), startTime: fc.double({ noNaN: true }) }),
@@ -48,13 +48,13 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     );
   });
 
-  it('handles chunks at every byte of characters, escapes and brackets in strings', async () => {
+  it('reads chunks that split characters, escapes, and brackets in strings at any byte', async () => {
     const text = '\ufeff[{"sentence":"a\\"],[{\\\\","n":[1,{"x":[]}]},"é😀\\u005d",3]';
     const expected = JSON.parse(text.slice(1));
     for (let size = 1; size < 12; size++) expect(await read(text, Array(200).fill(size))).toEqual(expected);
   });
 
-  it('reads an empty list as no rows', async () => {
+  it('returns no rows for an empty list', async () => {
     expect(await read('[]')).toEqual([]);
     expect(await read(' \n[ \n ] ')).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     ['"a json string"', 'a string'],
     ['42', 'a number'],
     ['\u0000\u0001\u0002', 'control characters'],
-  ])('rejects %j (%s), without quoting it', async (text) => {
+  ])('rejects the artifact %j (%s) without quoting it', async (text) => {
     const error: unknown = await read(text).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UnreadableArtifact);
     expect(`${(error as Error).message}${(error as Error).stack}`).not.toContain('secretword');
@@ -86,7 +86,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     ['[{"a":"é'.slice(0, -1), 'a cut character'],
     ['[{"a":NaN},{"a":1', 'a cut list behind a bad row'],
     ['"1","p","u","c","Ann","Hello"\n"2","p","u","c","Ann","Hel', 'a cut CSV'],
-  ])('reports %j (%s) as truncated', async (text) => {
+  ])('reports the artifact %j (%s) as truncated', async (text) => {
     await expect(read(text)).rejects.toBeInstanceOf(TruncatedArtifact);
   });
 
@@ -113,20 +113,23 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     ['{"a":"a 5" disk"}', 1],
     ['{"a":"a 5" disk, [brackets] and {braces}"}', 1],
     ['{"a":"one quote"},{"a":"" and"},{"a":"another" one"}', 3],
-  ])('reports the row %s as malformed and reads the others, for any chunks of the bytes (D86)', async (bad, count) => {
-    const good = (index: number): string =>
-      JSON.stringify({ startTime: index, sentence: 'a, [b] "c"', peerData: { id: String(index) } });
-    const text = `[${[good(1), good(2), bad, good(3), good(4)].join(' ,\n ')}]\n`;
-    for (const sizes of [[], Array<number>(text.length).fill(1), Array<number>(text.length).fill(7)]) {
-      const rows = await read(text, sizes);
-      const isGood = (row: unknown): boolean => (row as { startTime?: number } | null)?.startTime !== undefined;
-      expect(rows.filter(isGood)).toEqual([1, 2, 3, 4].map((index) => JSON.parse(good(index)) as unknown));
-      expect(rows.length - 4).toBeGreaterThanOrEqual(1);
-      expect(rows.length - 4).toBeLessThanOrEqual(count);
-    }
-  });
+  ])(
+    'reports the row %s as malformed and reads all other rows, for any chunks of the bytes (D86)',
+    async (bad, count) => {
+      const good = (index: number): string =>
+        JSON.stringify({ startTime: index, sentence: 'a, [b] "c"', peerData: { id: String(index) } });
+      const text = `[${[good(1), good(2), bad, good(3), good(4)].join(' ,\n ')}]\n`;
+      for (const sizes of [[], Array<number>(text.length).fill(1), Array<number>(text.length).fill(7)]) {
+        const rows = await read(text, sizes);
+        const isGood = (row: unknown): boolean => (row as { startTime?: number } | null)?.startTime !== undefined;
+        expect(rows.filter(isGood)).toEqual([1, 2, 3, 4].map((index) => JSON.parse(good(index)) as unknown));
+        expect(rows.length - 4).toBeGreaterThanOrEqual(1);
+        expect(rows.length - 4).toBeLessThanOrEqual(count);
+      }
+    },
+  );
 
-  it('reads the other rows when the invalid one is first, last, or the only one', async () => {
+  it('reads all other rows when the malformed row is first, last, or the only one', async () => {
     expect(await read('[{"a":NaN},{"a":1}]')).toEqual([null, { a: 1 }]);
     expect(await read('[{"a":1},{"a":"5" disk"}]')).toEqual([{ a: 1 }, null]);
     expect(await read('[{"a":"5" disk"}]')).toEqual([null]);
@@ -134,12 +137,12 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     expect(await read('[{]}]')).toEqual([null]);
   });
 
-  it('ignores a comma after the last row, and reports one before the first as a malformed row', async () => {
+  it('ignores a comma after the last row, and reports a comma before the first row as a malformed row', async () => {
     expect(await read('[{"a":1}, ]')).toEqual([{ a: 1 }]);
     expect(await read('[,{"a":1}]')).toEqual([null, { a: 1 }]);
   });
 
-  it('reports a row over its size limit as malformed without buffering it', () => {
+  it('reports a row over the size limit as malformed without buffering it', () => {
     const splitter = new JsonRowSplitter(1_000);
     const rows = splitter.push(Buffer.from('[{"a":1},{"a":"'));
     for (let index = 0; index < 200; index++) rows.push(...splitter.push(Buffer.alloc(100, 'x')));
@@ -147,7 +150,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     expect(rows).toEqual([{ a: 1 }, null, { a: 2 }]);
   });
 
-  it('finds the rows after an invalid one that spans more rows than the buffer', () => {
+  it('reads the rows after a malformed row that fills the buffer', () => {
     const splitter = new JsonRowSplitter(1_000);
     const rows = splitter.push(Buffer.from('[{"a":"a 5" disk"}'));
     for (let index = 0; index < 200; index++)
@@ -156,7 +159,7 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
     expect(rows).toEqual([null, ...Array.from({ length: 200 }, (_, index) => ({ index, a: 'text' }))]);
   });
 
-  it.each(['[{"a":"x" y"}', '[{"a":{', '[}', '[{},', '["}     '])('takes linear time for a list of %j', (text) => {
+  it.each(['[{"a":"x" y"}', '[{"a":{', '[}', '[{},', '["}     '])('reads a list of many %j in linear time', (text) => {
     const part = Buffer.from(text.slice(1).repeat(Math.ceil(65_536 / text.length)));
     const costOf = (parts: number): number => {
       const splitter = new JsonRowSplitter(262_144);
@@ -167,16 +170,16 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
       return user + system;
     };
     costOf(8); // compiles it
-    // Other work of the process only adds time, so the minimum of the measurements counts.
+    // Other work of the process only adds time, so the test uses the minimum of the measurements.
     const least = (parts: number): number => Math.min(...[1, 2].map(() => costOf(parts)));
-    expect(least(32) / least(4)).toBeLessThan(32); // 8 in proportion, 64 in its square
+    expect(least(32) / least(4)).toBeLessThan(32); // For 8 times the input, linear time is a ratio of 8 and quadratic time a ratio of 64.
   });
 
   it('rejects a list in which most rows are not JSON', async () => {
     await expect(read(`[${','.repeat(200_000)}]`)).rejects.toThrow('more than 100000 of its rows are not JSON');
   });
 
-  it('passes on errors of the source', async () => {
+  it('throws the errors of the source', async () => {
     const broken = async function* (): AsyncGenerator<Uint8Array> {
       await Promise.resolve();
       yield Buffer.from('[1,');
@@ -189,8 +192,8 @@ describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
   });
 });
 
-describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () => {
-  it('reads the quoted dialect with milliseconds and no header', async () => {
+describe('readRows of CSV (rules/providers#realtimekit-artifact; D26, D26a)', () => {
+  it('reads quoted CSV with milliseconds and without a header', async () => {
     const text =
       '"1000","peer-1","user-1","person-42","Ann","Hello, everyone"\n"3500","peer-2","user-2","","Bob","He said ""hi""\nand left"\n';
     expect(await read(text)).toEqual([
@@ -199,7 +202,7 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
     ]);
   });
 
-  it('reads the unquoted dialect with ISO times, trims values and skips the header', async () => {
+  it('reads unquoted CSV with ISO times, trims values and skips the header', async () => {
     const header = 'Timestamp, Participant ID, User ID, Custom Participant ID, Participant Name, Transcript\r\n';
     const line = '2030-01-15T10:00:01.000Z, peer-1 ,user-1,person-42,Ann , Hello "you" \r\n';
     const expected = [csvRow('2030-01-15T10:00:01.000Z', 'Hello "you"', ['peer-1', 'user-1', 'person-42', 'Ann'])];
@@ -209,11 +212,11 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
     expect(await read(header)).toEqual([]);
   });
 
-  it('preserves spaces inside quotes', async () => {
+  it('preserves spaces inside CSV quotes', async () => {
     expect(await read('"1", "p", "u", "c", " Ann ", "  "')).toEqual([csvRow(1, '  ', ['p', 'u', 'c', ' Ann '])]);
   });
 
-  it('reads ends when the header names such a column, in any order of columns', async () => {
+  it('reads end times when the header contains such a column, in any order of columns', async () => {
     const text = 'Name,Start Time,End Time,CPI,Text\nAnn,1000,2000,c-1,Hi\n';
     expect(await read(text)).toEqual([
       {
@@ -225,7 +228,7 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
     ]);
   });
 
-  it('joins commas of unquoted text and reports a short line as a malformed row', async () => {
+  it('joins unquoted text at its commas, and reports a short line as a malformed row', async () => {
     expect(await read('1,p,u,c,Ann,well,yes\n2,p,u\n')).toEqual([csvRow(1, 'well,yes', ['p', 'u', 'c', 'Ann']), null]);
   });
 
@@ -233,13 +236,13 @@ describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () =
     expect(await read(`1,p,u,c,Ann,one\n${time},p,u,c,Ann,two`)).toMatchObject([{ startTime: 1 }, { startTime: time }]);
   });
 
-  it('reports an unclosed quote as truncated, without quoting the text', async () => {
+  it('reports an unclosed quote as a truncated artifact, without quoting the text', async () => {
     const error: unknown = await read('1,p,u,c,Ann,one\n2,p,u,c,Ann,"secretword').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(TruncatedArtifact);
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error as Error))).not.toContain('secretword');
   });
 
-  it('reads any quoted table, for any chunks of the bytes', async () => {
+  it('reads any quoted CSV table, for any chunks of the bytes', async () => {
     const field = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', '\n', ' ', '😀') });
     const line = fc.tuple(fc.integer({ min: 0, max: 9_999_999 }), field, field, field, field, field);
     await fc.assert(

@@ -1,17 +1,17 @@
 /**
  * Reads an artifact, JSON or CSV, as batches of rows, in constant memory. Supports both documented CSV dialects (quoted
- * with milliseconds, unquoted with ISO times), with or without a header. Rows without a column of end times are
- * ambiguous (D26).
+ * with milliseconds, unquoted with ISO times), with or without a header. Rows without an end time column are ambiguous
+ * (D26).
  */
 import { Readable } from 'node:stream';
 import { CsvError, parse, type Parser } from 'csv-parse';
 import { JsonRowSplitter } from './json-rows.ts';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
-/** `csv`: without a column of end times; `csv_with_ends`: with one. */
+/** `csv` has no column of end times; `csv_with_ends` has one. */
 export type ArtifactFormat = 'json' | 'csv' | 'csv_with_ends';
 
-/** Largest row in bytes. */
+/** Maximum size of a row in bytes. */
 const maxRowBytes = 4 * 1_048_576;
 const csvBatchRows = 500;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -37,7 +37,7 @@ export async function* readRows(
       if (first !== undefined || head.length < byteOrderMark.length) continue;
       blankBytes += head.length;
       if (blankBytes > maxRowBytes) throw new UnreadableArtifact('it is blank');
-      head = Buffer.alloc(0); // otherwise each chunk of a long blank start would be concatenated with all previous chunks
+      head = Buffer.alloc(0); // The buffer is dropped, since otherwise each chunk of a long blank start would be concatenated with all previous chunks.
     }
     if (first === undefined) throw new UnreadableArtifact('it is empty');
     const bytes = rejoin(head, source);
@@ -117,7 +117,7 @@ export { CsvError };
 
 type Column = 'startTime' | 'endTime' | 'peerId' | 'userId' | 'cpi' | 'displayName' | 'sentence';
 
-/** Order of the columns without a header. */
+/** Order of the columns in a file without a header. */
 const documentedOrder: readonly (Column | undefined)[] = [
   'startTime',
   'peerId',
@@ -127,7 +127,7 @@ const documentedOrder: readonly (Column | undefined)[] = [
   'sentence',
 ];
 
-/** Header names, reduced to letters and digits. */
+/** Header names, reduced to letters and digits, with their columns. */
 const headerNames: Readonly<Record<string, Column>> = {
   timestamp: 'startTime',
   time: 'startTime',
@@ -153,12 +153,14 @@ const headerNames: Readonly<Record<string, Column>> = {
 export class CsvRowReader {
   #columns: readonly (Column | undefined)[] | undefined;
 
-  /** Whether the header has a column of end times; known after the first record. */
+  /** Whether the header has a column of end times. The value is known after the first record. */
   get hasEndTimes(): boolean {
     return this.#columns?.includes('endTime') === true;
   }
 
-  /** @throws UnreadableArtifact when the first record has fewer columns than a transcript. */
+  /**
+   * Converts a record to rows. @throws UnreadableArtifact when the first record has fewer columns than a transcript.
+   */
   read(record: readonly string[]): unknown[] {
     if (this.#columns !== undefined) return [toRow(record, this.#columns)];
     const named = record.map((field) => headerNames[field.toLowerCase().replaceAll(/[^a-z0-9]/g, '')]);
@@ -175,7 +177,7 @@ function toRow(record: readonly string[], columns: readonly (Column | undefined)
   const field: Partial<Record<Column, string>> = {};
   for (const [index, column] of columns.entries()) {
     if (column === undefined) continue;
-    // Unquoted text can contain commas; the fields after the last column belong to it.
+    // Unquoted text can contain commas, so the fields after the last column are part of the text.
     const isLastText = column === 'sentence' && index === columns.length - 1;
     field[column] = isLastText ? record.slice(index).join(',') : (record[index] ?? '');
   }
@@ -187,12 +189,15 @@ function toRow(record: readonly string[], columns: readonly (Column | undefined)
   };
 }
 
-/** Digits become the number that JSON would contain. */
+/** Converts digits to the number that a JSON artifact would contain. Other text remains unchanged. */
 function toTime(text: string | undefined): unknown {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** RFC 4180 reader: BOM, trimmed unquoted fields, quotes tolerated inside unquoted fields, any line ending. */
+/**
+ * Returns an RFC 4180 parser that accepts a BOM, quotes inside unquoted fields and any line ending, and trims unquoted
+ * fields.
+ */
 export function createCsvParser(maxRowBytes: number): Parser {
   return parse({
     bom: true,

@@ -1,6 +1,6 @@
 /**
- * The artifact is not a transcript. The message contains positions only: the bytes are speech, so messages and causes
- * of parsers are not included.
+ * The artifact is not a transcript. The message contains only positions: the bytes are speech, so messages and causes
+ * of parsers are omitted.
  */
 export class UnreadableArtifact extends Error {
   constructor(message: string) {

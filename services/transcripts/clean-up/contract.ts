@@ -1,4 +1,4 @@
-/** Contract for removing permanently deleted conversations. */
+/** Contract of the jobs that remove permanently deleted conversations. */
 import { job, Type } from '#libs/contract';
 
 export const cleanUpJobs = {

@@ -2,7 +2,7 @@
 import { sql, statement, t } from '#libs/sql';
 
 /**
- * Deletes everything stored for a conversation, and marks it so that a running import stores nothing. Call it under the
+ * Deletes all stored data of a conversation, and marks it so that a running import stores nothing. Call it under the
  * locks of the conversation.
  */
 export const forgetConversation = statement.none({
@@ -18,7 +18,7 @@ export const forgetConversation = statement.none({
     delete from import_evidence where conversation_id = ${id}`,
 });
 
-/** Conversations with stored data, by ascending id after `after`. */
+/** Returns the conversations with stored data after the id `after`, by ascending id. */
 export const listStoredConversations = statement.many({
   name: 'catch-up.known',
   params: { after: t.integer, limit: t.integer },

@@ -15,7 +15,7 @@ type CleanUpWorkers = { readonly [K in keyof typeof cleanUpJobs]: JobHandler<Pay
 
 const conversationsPerPage = 1_000;
 
-/** Deletes everything stored for a conversation. Waits for running writes and refreshes of the conversation. */
+/** Deletes all stored data of a conversation. Waits for running writes and refreshes of the conversation. */
 export async function deleteConversationData(tx: Tx, id: number): Promise<void> {
   await lockConversation(tx, { conversationId: id });
   await lockAccessFacts(tx, { ids: [id] });
@@ -42,7 +42,7 @@ export function createCleanUpWorkers({ bus, db, jobs }: Pick<Dependencies, 'bus'
   };
 }
 
-/** Enqueues one job, even when several replicas start together (D97). */
+/** Enqueues the catch-up job. Several replicas that start together enqueue only one (D97). */
 export async function enqueueCatchUp(jobs: Jobs): Promise<void> {
   await jobs.transaction((tx) => jobs.enqueue(tx, cleanUpJobs.catchUp, { after: 0 }, { key: 'start' }));
 }

@@ -4,7 +4,7 @@ import type { ImportStatus } from '../evidence/contract.ts';
 
 /** One row per utterance, with its speaker. */
 
-/** Primary key in reading order. */
+/** The primary key is the reading order of the rows. */
 export const TranscriptRowSchema = defineEntity({
   name: 'TranscriptRow',
   tableName: 'transcript_rows',
@@ -13,16 +13,19 @@ export const TranscriptRowSchema = defineEntity({
     conversationId: p.integer().primary(),
     /** Microseconds from the window's start. */
     startUs: p.bigint().primary(),
-    /** Order among rows with the same start. */
+    /** Order among rows with the same start time. */
     position: p.integer().primary(),
     endUs: p.bigint(),
-    /** Person, or negative unresolved speaker. */
+    /** Id of the person, or the negative number of an unresolved speaker. */
     personId: p.integer(),
     text: p.text(),
   },
 });
 
-/** A resolved speaker has a person, an unresolved one a number, which does not change when it is resolved later. */
+/**
+ * A resolved speaker has a person, an unresolved one a number. The number does not change when the speaker is resolved
+ * later.
+ */
 export const SpeakerSchema = defineEntity({
   name: 'Speaker',
   tableName: 'speakers',
@@ -33,12 +36,12 @@ export const SpeakerSchema = defineEntity({
     number: p.integer().nullable(),
     personId: p.integer().nullable(),
     displayName: p.text().nullable(),
-    /** An erased person: later imports store neither words nor name. */
+    /** The person was erased: later imports store neither words nor name. */
     erased: p.boolean().default(false),
   },
 });
 
-/** One row for each conversation; check constraints enforce its sums and transitions. */
+/** One evidence row per conversation. Check constraints enforce its sums and transitions. */
 export const ImportEvidenceSchema = defineEntity({
   name: 'ImportEvidence',
   tableName: 'import_evidence',
@@ -62,7 +65,7 @@ export const ImportEvidenceSchema = defineEntity({
   },
 });
 
-/** Digests of bulk-imported rows, as requested. */
+/** Digests of the rows that a bulk import requested, by conversation. */
 export const LegacyTranscriptSchema = defineEntity({
   name: 'LegacyTranscript',
   tableName: 'legacy_transcripts',
@@ -78,7 +81,7 @@ export const ErasedPersonSchema = defineEntity({
   properties: { personId: p.integer().primary(), intoId: p.integer().nullable(), goneAt: columns.now() },
 });
 
-/** Conversations that are permanently deleted. */
+/** Conversations that were permanently deleted. */
 export const ForgottenConversationSchema = defineEntity({
   name: 'ForgottenConversation',
   tableName: 'forgotten_conversations',
@@ -86,14 +89,14 @@ export const ForgottenConversationSchema = defineEntity({
   properties: { conversationId: p.integer().primary(), forgottenAt: columns.now() },
 });
 
-/** Last state received from the conversations service. */
+/** Access facts of a conversation, as the conversations service last reported them. */
 export const SearchConversationSchema = defineEntity({
   name: 'SearchConversation',
   tableName: 'search_conversations',
   schema: 'transcripts',
   properties: {
     conversationId: p.integer().primary(),
-    /** The year 1 for a conversation without a start. */
+    /** Start of the conversation; the year 1 if it has none. */
     startAt: columns.instant(),
     hasStart: p.boolean(),
     eventId: p.integer().nullable(),
@@ -103,7 +106,7 @@ export const SearchConversationSchema = defineEntity({
   },
 });
 
-/** A searchable row. */
+/** A row in the search index. */
 export const SearchSegmentSchema = defineEntity({
   name: 'SearchSegment',
   tableName: 'search_segments',
@@ -119,7 +122,7 @@ export const SearchSegmentSchema = defineEntity({
   },
 });
 
-/** Every table of the schema `transcripts`, except those of the job library. */
+/** All tables of the schema `transcripts`, except the tables of the job library. */
 export const entities = [
   ForgottenConversationSchema,
   ErasedPersonSchema,

@@ -14,7 +14,7 @@ export const importStatuses = [
   'never_ran',
 ] as const;
 
-/** Why a row of the artifact was not imported, in the order in which the reasons are tested (D25). */
+/** Reasons why a row of the artifact is not imported, in the order in which they are tested (D25). */
 export const exclusionReasons = [
   'transcript_timestamp_malformed',
   'transcript_timestamp_ambiguous',
@@ -27,7 +27,7 @@ export const exclusionReasons = [
 
 export type ImportStatus = (typeof importStatuses)[number];
 
-/** Feed events of imports (rules/events#types; V1, V9). */
+/** Feed events about imports (rules/events#types; V1, V9). */
 export const transcriptFeed = {
   imported: feedEvent({
     type: 'transcript.imported',

@@ -1,11 +1,11 @@
-/** Import evidence (rules/transcripts#import-evidence): counts and digests, never speech. */
+/** Handlers of import evidence (rules/transcripts#import-evidence): counts and digests, never speech. */
 import { rawJson, type HandlersOf } from '#libs/nats';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
 import type { evidenceRpcs } from './contract.ts';
 import * as statements from './statements.ts';
 
-/** All operations throw AppError not_found when the conversation does not exist. */
+/** Creates the handlers. Every operation throws AppError not_found when the conversation does not exist. */
 export function createEvidenceHandlers({ bus, db }: Pick<Dependencies, 'bus' | 'db'>): HandlersOf<typeof evidenceRpcs> {
   return {
     getEvidence: async ({ conversation_id: id }, context) => {

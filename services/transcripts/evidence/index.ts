@@ -6,7 +6,8 @@ import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './
 import { findPermanentlyDeleted, getState, lockConversation, upsertEvidence } from './statements.ts';
 
 /**
- * Waits for other writers of the conversation. Returns false when it is permanently deleted and nothing may be stored.
+ * `lockForWriting` waits for other writers of the conversation. It returns false when the conversation is permanently
+ * deleted and nothing may be stored.
  */
 export { type Artifact, decideEvidence, isChanged, type RunResult } from './rules.ts';
 export { lockConversation } from './statements.ts';

@@ -60,17 +60,17 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
         window: filtered.window,
       },
     ],
-  ])('records %s', (_what, result, expected) => {
+  ])('records evidence for %s', (_what, result, expected) => {
     expect(decideEvidence(fresh, result as RunResult)).toMatchObject(expected);
   });
 
-  it('preserves the evidence of an import when a later run fails, and replaces it when one succeeds', () => {
+  it('preserves the evidence of an import when a later run fails, and replaces it when a later run succeeds', () => {
     const state: EvidenceState = { status: 'imported', contractImport: true, hasRows: true, ...unread };
     for (const result of results)
       expect(decideEvidence(state, result) === undefined).toBe(result.status !== 'imported');
   });
 
-  it('marks unfiltered rows legacy_unbounded without a usable window, but not after the filter has run', () => {
+  it('marks unfiltered rows legacy_unbounded without a usable window, unless the filter has already run', () => {
     expect(decideEvidence(legacy, { status: 'transcript_window_missing' })).toMatchObject({
       status: 'legacy_unbounded',
       contractImport: false,
@@ -83,7 +83,7 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
     expect(decideEvidence(legacy, imported)).toMatchObject({ status: 'imported', contractImport: true });
   });
 
-  it('preserves the invariants for any sequence of runs', () => {
+  it('preserves the evidence invariants for any sequence of runs', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(fc.constantFrom(...results), { maxLength: 12 }), (hasLegacyRows, runs) => {
         let state: EvidenceState = {
@@ -134,12 +134,12 @@ describe('judgeWindow (rules/room#transcript-window, 4 and 6; D7, D7b)', () => {
     ['2030-01-15T10:00:00', late, 'invalid'],
     ['soon', late, 'invalid'],
     ['soon', null, 'missing'],
-  ])('classifies %j to %j as %s', (start, end, expected) => {
+  ])('classifies the window %j to %j as %s', (start, end, expected) => {
     expect(classify(start, end)).toBe(expected);
   });
 });
 
-describe('isNews (V9)', () => {
+describe('isChanged (V9)', () => {
   const of = (result: RunResult, state: EvidenceState): boolean => {
     const next = decideEvidence(state, result);
     return next !== undefined && isChanged(state, next);
@@ -152,14 +152,14 @@ describe('isNews (V9)', () => {
     window: filtered.window,
   };
 
-  it('is true for another status, and for a transcript with other bytes or another window', () => {
+  it('returns true for a new status, other artifact bytes or another window', () => {
     expect(of(imported, fresh)).toBe(true);
     expect(of(empty, fresh)).toBe(true);
     expect(of(imported, { ...known, sha256: 'b'.repeat(64) })).toBe(true);
     expect(of(imported, { ...known, window: { start: 1n, end: 3n } })).toBe(true);
   });
 
-  it('is false for a repetition, and for a failure while a transcript remains', () => {
+  it('returns false for an unchanged result, and for a failure while a transcript remains', () => {
     expect(of(imported, known)).toBe(false);
     expect(of(empty, known)).toBe(false);
     expect(of(empty, { ...fresh, status: 'transcript_window_empty' })).toBe(false);

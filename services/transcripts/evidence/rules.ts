@@ -1,4 +1,4 @@
-/** Transitions of a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
+/** Decides the transitions of a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
 import type { Instant } from '#libs/time';
 import type { ArtifactFormat } from '../artifact/index.ts';
 import type { FilterCounts, Window } from '../row-filter.ts';
@@ -6,17 +6,17 @@ import type { ImportStatus } from './contract.ts';
 
 /** The artifact that a run read. */
 export interface Artifact {
-  /** Null for audio. */
+  /** Format of the artifact; null for audio. */
   readonly format: ArtifactFormat | null;
   readonly sessionId: string;
-  /** Origin of the artifact's offsets. */
+  /** Instant from which the artifact's offsets are counted. */
   readonly sessionStart: Instant;
   /** SHA-256 of the exact bytes, lower-case hex. */
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** Result of a run: without a usable window, or with the counts of the filter. */
+/** Result of a run: either no usable window, or the counts of the filter. */
 export type RunResult =
   | { readonly status: 'transcript_window_missing' | 'invalid_transcript_window' }
   | {
@@ -24,7 +24,7 @@ export type RunResult =
       readonly artifact: Artifact;
       readonly window: Window;
       readonly counts: FilterCounts;
-      /** Number of stored rows; null until the installation returned. */
+      /** Number of stored rows; null if the installation did not complete. */
       readonly installedSegments: number | null;
     };
 
@@ -41,28 +41,31 @@ export interface EvidenceRecord {
 export interface EvidenceState {
   readonly status: ImportStatus;
   readonly contractImport: boolean;
-  /** True when rows exist; while `contractImport` is false they were never filtered by a window. */
+  /** Whether rows are stored. While `contractImport` is false, these rows were never filtered by a window. */
   readonly hasRows: boolean;
   /** Digest of the last artifact. */
   readonly sha256: string | null;
   readonly window: Window | null;
 }
 
-/** Whether a reader sees a difference: another status, or a transcript of another artifact or window (V9). */
+/** Whether readers see a difference: another status, or a transcript of another artifact or window (V9). */
 export function isChanged({ status, sha256, window }: EvidenceState, next: EvidenceRecord): boolean {
   if (next.status !== status) return true;
   if (next.status !== 'imported') return false;
   return next.artifact?.sha256 !== sha256 || next.window?.start !== window?.start || next.window?.end !== window?.end;
 }
 
-/** Status without recorded evidence: `legacy_unbounded` with rows of a bulk import, else `never_ran`. */
+/**
+ * Returns the status of a conversation without recorded evidence: `legacy_unbounded` with rows of a bulk import,
+ * otherwise `never_ran`.
+ */
 export function statusWithoutRecord(hasRows: boolean): ImportStatus {
   return hasRows ? 'legacy_unbounded' : 'never_ran';
 }
 
 /**
- * Returns the evidence after a run; undefined = unchanged. The last finished run decides, but a stored `imported`
- * preserves its evidence when a later run fails, and without a usable window unfiltered rows remain `legacy_unbounded`.
+ * Returns the evidence after a run; undefined = unchanged. Usually the last finished run decides. But `imported`
+ * evidence remains when a later run fails, and unfiltered rows remain `legacy_unbounded` without a usable window.
  */
 export function decideEvidence(state: EvidenceState, result: RunResult): EvidenceRecord | undefined {
   if (state.status === 'imported' && result.status !== 'imported') return undefined;

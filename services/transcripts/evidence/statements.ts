@@ -12,7 +12,7 @@ export const lockConversation = statement.none({
     select pg_advisory_xact_lock(hashtextextended('transcripts.conversation', ${conversationId}::bigint))`,
 });
 
-/** A row when the conversation is permanently deleted and nothing may be stored. */
+/** Returns a row when the conversation is permanently deleted and nothing may be stored. */
 export const findPermanentlyDeleted = statement.maybeOne({
   name: 'evidence.forgotten',
   params: { conversationId: t.integer },
@@ -71,7 +71,7 @@ export const upsertEvidence = statement.none({
 });
 
 /**
- * Reply of the operation as JSON (rules/transcripts#import-evidence); instants with an explicit offset
+ * Builds the reply with the evidence as JSON (rules/transcripts#import-evidence). Instants have an explicit offset
  * (rules/http#datetimes-out).
  */
 const evidenceJson = sql`json_build_object(
@@ -85,14 +85,14 @@ const evidenceJson = sql`json_build_object(
       'counts', case when e.raw is not null then json_build_object(
         'raw', e.raw, 'accepted', e.accepted, 'installedSegments', e.installed_segments, 'excludedByReason', e.excluded) end)`;
 
-/** Evidence of the conversations of a subquery. */
+/** Returns the SQL that selects the evidence of the conversations of a subquery. */
 const evidenceOf = (
   conversations: Sql,
 ): Sql => sql`${conversations} as c (id) left join import_evidence e on e.conversation_id = c.id
     cross join lateral (select coalesce(e.status, case when exists (select from transcript_rows r where r.conversation_id = c.id)
       then ${sql.literal(statusWithoutRecord(true))} else ${sql.literal(statusWithoutRecord(false))} end) as status) s`;
 
-/** JSON text of the operation's reply. */
+/** Returns the evidence of a conversation as the JSON text of the reply. */
 export const getEvidence = statement.one({
   name: 'evidence.get',
   params: { conversationId: t.integer },
@@ -102,8 +102,8 @@ export const getEvidence = statement.one({
 });
 
 /**
- * Evidence and session start of one conversation, or of all that read an artifact, as JSON text of the operation's
- * reply.
+ * Returns evidence and session start of one conversation, or of all conversations whose import read an artifact, as the
+ * JSON text of the reply.
  */
 export const listBases = statement.one({
   name: 'evidence.list-bases',
@@ -117,7 +117,7 @@ export const listBases = statement.one({
       union select conversation_id from import_evidence where artifact_sha256 = ${sha256})`)}`,
 });
 
-/** Format of the last artifact. */
+/** Returns the format of the conversation's last artifact. */
 export const findLatestFormat = statement.maybeOne({
   name: 'evidence.latest-format',
   row: { conversation_id: t.integer, format: t.text.as<ArtifactFormat>(), read_at: t.text },

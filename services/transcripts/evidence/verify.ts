@@ -11,14 +11,14 @@ export interface Recomputed {
   readonly counts: FilterCounts;
 }
 
-/** A field that differs between copy and evidence. */
+/** A field with different values in the copy and the evidence. */
 export interface Difference {
   readonly field: string;
   readonly evidence: number | string | null;
   readonly copy: number | string | null;
 }
 
-/** SHA-256 of the copy, lower-case hex. */
+/** Returns the SHA-256 of the copy in lower-case hex. */
 export async function hashArtifact(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of chunks) hash.update(chunk);
@@ -26,7 +26,7 @@ export async function hashArtifact(chunks: AsyncIterable<Uint8Array>): Promise<s
 }
 
 /**
- * Reads the copy as the importer reads an artifact.
+ * Recomputes the evidence. Reads the copy as the importer reads an artifact.
  * @returns undefined when the evidence has no window or no session start
  * @throws UnreadableArtifact when the copy is not a transcript
  */

@@ -1,4 +1,4 @@
-/** Steps that imports and transcriptions of audio share: source, window, result. */
+/** Steps that imports and audio transcriptions share: reading the source, parsing the window, recording the result. */
 import { AppError } from '#libs/errors';
 import type { JobRun } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
@@ -22,7 +22,7 @@ export { InstallRefused, installTranscript } from './install.ts';
 
 export type Run = JobRun<PipelinePayload>;
 
-/** Window, meeting and participants of the conversation; undefined when it is deleted. */
+/** Returns window, meeting and participants of the conversation. Returns undefined when the conversation is deleted. */
 export async function readSource(bus: Bus, run: Run) {
   try {
     return await bus.call(

@@ -1,4 +1,4 @@
-/** Second reading of an artifact: replaces the stored rows with the accepted rows, in the caller's transaction. */
+/** Reads an artifact a second time and replaces the stored rows with its accepted rows, in the caller's transaction. */
 import { unavailable } from '#libs/errors';
 import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
 import { scanArtifact } from '../artifact/index.ts';
@@ -18,11 +18,11 @@ import {
 import { createFilter, type Survey } from './survey.ts';
 
 /**
- * The database rejected rows, or stored another number of rows than were accepted. The cause is omitted because the
- * database's message quotes the rejected row.
+ * The database rejected rows, or the number of stored rows differs from the number of accepted rows. The cause is
+ * omitted because the database's message quotes the rejected row.
  */
 export class InstallRefused extends Error {
-  /** Number of stored rows; null when the installation did not return. */
+  /** Number of stored rows; null when the installation did not complete. */
   readonly installedSegments: number | null;
 
   constructor(reason: string, installedSegments: number | null) {
@@ -36,23 +36,26 @@ const rowsPerBatch = 1_000;
 
 const charactersPerBatch = 1_048_576;
 
-/** The database ends a transaction that is idle for a minute, which a slow download can cause. */
+/**
+ * Maximum time without a statement. The database ends a transaction that is idle for a minute, which a slow download
+ * can cause.
+ */
 const maxIdleMs = 15_000;
 
-/** A stored row; times in microseconds from the window's start. */
+/** A row to store. Times are microseconds from the window's start. */
 interface NewRow {
   readonly startUs: bigint;
-  /** Order among rows with the same start. */
+  /** Order among rows with the same start time. */
   readonly position: number;
   readonly endUs: bigint;
   readonly personId: number;
   readonly text: string;
 }
 
-/** Receives rows of a transcript, each with the source's description of the speaker. */
+/** Receives the rows of a transcript. Each row contains the source's description of the speaker. */
 export interface RowSink {
   add(row: AcceptedRow, position: number): void;
-  /** Stores collected rows when enough have been collected; call it regularly. */
+  /** Stores the collected rows when there are enough of them. Call it regularly. */
   pause(): Promise<void>;
 }
 
@@ -60,7 +63,7 @@ export interface NewTranscript {
   /** Speakers of the rows, in order of first appearance. */
   readonly speakers: readonly Speaker[];
   readonly participants: readonly RoomParticipant[];
-  /** Rows that were accepted. */
+  /** Number of accepted rows. */
   readonly accepted: number;
   /** Passes every row to the sink. */
   readonly writeRows: (sink: RowSink) => Promise<void>;
@@ -74,7 +77,7 @@ export interface InstalledTranscript {
 }
 
 /**
- * Installs the rows of a surveyed artifact. The caller holds the conversation's lock.
+ * Installs the rows of a surveyed artifact. The caller has locked the conversation.
  * @throws InstallRefused; AppError unavailable when the artifact has changed since the survey, or cannot be read.
  */
 export async function installRows(
@@ -99,7 +102,7 @@ export async function installRows(
   });
 }
 
-/** Replaces the rows of the conversation. The caller holds the conversation's lock. @throws InstallRefused */
+/** Replaces the rows of the conversation. The caller has locked the conversation. @throws InstallRefused */
 export async function installTranscript(
   tx: Tx,
   conversationId: number,

@@ -2,8 +2,8 @@
 import { sql, statement, t } from '#libs/sql';
 
 /**
- * Counts overdue imports of the last days like the alert on late transcripts: conversations with a complete window but
- * without imported evidence after two hours.
+ * Counts overdue imports of the last days by the rule of the alert on late transcripts: conversations with a complete
+ * window but without imported evidence after two hours.
  */
 export const countOverdueImports = statement.one({
   name: 'imports.overdue',
@@ -29,8 +29,8 @@ export const deleteRows = statement.none({
 });
 
 /**
- * Digest of the visible transcript, rows and speakers; null without rows. Memory and sorting do not grow with the
- * number of rows.
+ * Returns the digest of the visible transcript with its rows and speakers; null without rows. Memory and sorting do not
+ * grow with the number of rows.
  */
 export const digestTranscript = statement.one({
   name: 'transcript.digest',
@@ -45,8 +45,8 @@ export const digestTranscript = statement.one({
 });
 
 /**
- * Column by column. `starts`, `ends`: microseconds from the window's start as digits, because they can exceed the
- * precision of a double.
+ * Inserts rows that are passed column by column. `starts` and `ends` are microseconds from the window's start as
+ * digits, because they can exceed the precision of a double.
  */
 export const insertRows = statement.none({
   name: 'transcript.insert',
@@ -72,7 +72,7 @@ export const countRows = statement.one({
     select count(*)::integer as stored from transcript_rows where conversation_id = ${conversationId}`,
 });
 
-/** Column by column; the number of an existing speaker is kept. */
+/** Inserts or updates speakers that are passed column by column. The number of an existing speaker does not change. */
 export const upsertSpeakers = statement.none({
   name: 'speakers.upsert',
   params: {

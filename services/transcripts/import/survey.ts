@@ -1,7 +1,7 @@
 /**
- * First reading of an artifact: digest, counts and speakers; stores nothing. Whether an artifact mixes time bases is
- * known only at its end (D26a), and excluded speech may never be stored, so a second reading of the same bytes stores
- * the rows. Small artifacts are buffered between the two, large ones are downloaded again.
+ * Reads an artifact a first time for its digest, counts and speakers, and stores nothing. Mixed time bases are detected
+ * only at the end of an artifact (D26a), and excluded speech may never be stored, so a second reading of the same bytes
+ * stores the rows. Small artifacts are buffered between the two readings; large ones are downloaded again.
  */
 import type { MeetingSession } from '#libs/realtimekit';
 import type { Instant } from '#libs/time';
@@ -22,7 +22,7 @@ export interface Survey {
   readonly counts: FilterCounts;
   /** Speakers of accepted rows, in order of first appearance. */
   readonly speakers: readonly Speaker[];
-  /** Opens the artifact again; its digest must be compared. */
+  /** Opens the artifact again. The caller must compare its digest. */
   readonly reopen: OpenArtifact;
 }
 
@@ -50,7 +50,7 @@ export async function surveyArtifact(
   };
 }
 
-/** Filter that both readings use. */
+/** Creates the filter that both readings use. */
 export function createFilter(sessionStart: Instant, window: Window): RowFilter {
   return new RowFilter({ window, sessionStart });
 }

@@ -1,6 +1,7 @@
 /**
- * Job `transcripts.transcript-import` (architecture#a-recorded-meeting; D7, D7a): window, session, artifact, filter,
- * rows with evidence. Messages, log lines, payloads and results never contain speech or names.
+ * Job `transcripts.transcript-import` (architecture#a-recorded-meeting; D7, D7a): reads window and session, downloads
+ * and filters the artifact, and stores the rows with evidence. Messages, log lines, payloads and results never contain
+ * speech or names.
  */
 import { AppError, unavailable } from '#libs/errors';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
@@ -35,9 +36,12 @@ export function createTranscriptImport(deps: TranscriptImportDependencies): Pipe
   });
 }
 
-/** Permanent errors end the job, rate limits delay it, others follow the retry policy. */
+/**
+ * Converts an error for the job runner. Permanent errors end the job, rate limits delay it, other errors follow the
+ * retry policy.
+ */
 function toJobError(error: unknown): unknown {
-  // Another download may be complete, as after a 5xx status.
+  // Another download may be complete, so the job retries as after a 5xx status.
   if (error instanceof TruncatedArtifact) return unavailable(error.message);
   if (error instanceof UnreadableArtifact || error instanceof DownloadTooLarge)
     return new PermanentJobError(error.message);
@@ -141,7 +145,7 @@ async function install(
   );
 }
 
-/** Records the refusal after the rows were rolled back. The job is retried. */
+/** Records that the database rejected the rows, after the transaction was rolled back. The job is retried. */
 async function recordRefusal(
   deps: TranscriptImportDependencies,
   conversationId: number,
@@ -175,7 +179,7 @@ async function recordEncoding(
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 
-/** Also updates the search index: stored rows may be outside the new window. */
+/** Records the window of a run. Also updates the search index, since stored rows may be outside the new window. */
 async function recordWindow(
   { jobs, eventOutbox }: TranscriptImportDependencies,
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
- * `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ
- * (rules/workspace#bulk-import; D7).
+ * `transcripts.rows.install-legacy`: installs the rows of a bulk import and replaces existing rows only where they
+ * differ (rules/workspace#bulk-import; D7).
  */
 import { listSome, recordAudit } from '#libs/audit';
 import { AppError } from '#libs/errors';

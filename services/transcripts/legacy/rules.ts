@@ -1,6 +1,6 @@
 /**
- * Prepares rows of a bulk import, which are never filtered by a window (D7), for storage: speakers, microseconds,
- * digest.
+ * Prepares rows of a bulk import for storage: speakers, microseconds, digest. These rows are never filtered by a window
+ * (D7).
  */
 import { createHash } from 'node:crypto';
 import { attributedId, type StoredSpeaker } from '../speaker.ts';

@@ -1,7 +1,7 @@
-/** Rows of bulk imports, for many conversations in a few statements. */
+/** Statements on rows of bulk imports, which process many conversations at once. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
-/** The same locks as for the import of one conversation, acquired in order. */
+/** Acquires the locks that the import of one conversation uses, in order. */
 export const lockConversations = statement.none({
   name: 'legacy.lock',
   params: { ids: t.integer.array },
@@ -12,9 +12,9 @@ export const lockConversations = statement.none({
 
 const stateRow = {
   id: t.integer,
-  /** The conversation is permanently deleted: nothing may be stored. */
+  /** Whether the conversation is permanently deleted: nothing may be stored. */
   is_forgotten: t.boolean,
-  /** Its rows were filtered by a window; unfiltered rows never replace them (D7). */
+  /** Whether the stored rows were filtered by a window; unfiltered rows never replace them (D7). */
   contract_import: t.boolean,
   /** Digest of the rows of an earlier import; null before the first one. */
   sha256: t.text.nullable,
@@ -34,8 +34,8 @@ export const listStates = statement.many({
 });
 
 /**
- * `filledIds`: conversations that get rows. Evidence of runs without a usable window is replaced by `legacy_unbounded`
- * (D7a).
+ * Deletes the rows of conversations. `filledIds` are conversations that get new rows: `legacy_unbounded` replaces the
+ * evidence of runs without a usable window (D7a).
  */
 export const clearTranscripts = statement.none({
   name: 'legacy.clear',
@@ -47,7 +47,7 @@ export const clearTranscripts = statement.none({
     where conversation_id = any(${ids}) and (conversation_id = any(${filledIds}) or status = 'legacy_unbounded')`,
 });
 
-/** Column by column; times in microseconds as digits. */
+/** Inserts rows that are passed column by column. Times are microseconds as digits. */
 export const insertRows = statement.none({
   name: 'legacy.insert-rows',
   params: {
@@ -65,7 +65,7 @@ export const insertRows = statement.none({
       as r (conversation_id, start_us, position, end_us, person_id, text)`,
 });
 
-/** Column by column. */
+/** Inserts speakers that are passed column by column. */
 export const insertSpeakers = statement.none({
   name: 'legacy.insert-speakers',
   params: {

@@ -1,10 +1,13 @@
-/** Contract: a person's utterances, for `people export` and `people erase` of the admin CLI, and for merges. */
+/**
+ * Contract of operations on a person's utterances, for `people export` and `people erase` of the admin CLI, and for
+ * merges.
+ */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 /** Text that replaces erased words. */
 export const erasedText = '[removed]';
 
-/** Spread into the contract of the service. */
+/** Operations that the service's contract includes. */
 export const personDataRpcs = {
   exportPerson: rpc({
     subject: 'admin.transcripts.people.export',

@@ -1,4 +1,4 @@
-/** The transcripts part of `people export` and `people erase` of the admin CLI. */
+/** Exports and erases a person's utterances, for `people export` and `people erase` of the admin CLI. */
 import { recordAudit } from '#libs/audit';
 import type { HandlersOf } from '#libs/nats';
 import { transactionOrDryRun } from '#libs/orm';
@@ -11,7 +11,7 @@ import { replacePerson, markErasedOrMerged } from './index.ts';
 import { changeParticipant, listUtterances, listConversationsOfSpeaker } from './statements.ts';
 
 const rowsPerPage = 5_000;
-/** Transcripts that one transaction changes. */
+/** Maximum transcripts that one transaction changes. */
 const transcriptsPerPage = 20;
 /** Time between the end of a job and the publication of its result. */
 const publishingMs = 2_000;
@@ -50,7 +50,7 @@ export function createPersonDataHandlers({
         for (const { id } of found) {
           await lockForWriting(tx, id);
           const erased = await replacePerson(tx, { conversationId: id, personId, intoId: null });
-          // The delay lets a publication that is now in progress finish first.
+          // The job is delayed, so that a publication in progress can finish first.
           if (erased > 0)
             await jobs.enqueue(tx, conversations.jobs.wordsErased, { conversation_id: id }, { delayMs: publishingMs });
           count += erased;
@@ -64,7 +64,7 @@ export function createPersonDataHandlers({
       return { counts, next: found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null) };
     },
     mergePerson: async ({ gone_id: mergedId, into_id: givenId, after }) => {
-      // The surviving person may have been merged or erased since.
+      // The surviving person may have been merged or erased since the merge.
       const intoId = await markErasedOrMerged(db, mergedId, givenId);
       const found = await listConversationsOfSpeaker(db, { personId: mergedId, after, limit: transcriptsPerPage });
       const next = found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null);

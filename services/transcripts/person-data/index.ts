@@ -1,13 +1,13 @@
 /**
- * Handles people who are erased or merged during an import that has already read the participants (people erase; I3):
- * its rows lose the person, or get the surviving one. The person is marked before stored rows are changed, and an
- * import checks the marks last, so each import is covered by one of the two.
+ * Handles the erasure or merge of people during an import that has already read the participants (people erase; I3):
+ * the import's rows lose the person or get the surviving person. The person is marked before stored rows are changed,
+ * and an import checks the marks as its last step, so each import is covered by one of the two.
  */
 import type { Database, Tx } from '#libs/orm';
 import { erasedText } from './contract.ts';
 import { anonymizeSpeaker, changeSpeaker, listErased, lockErased, markErased, shareErasedLock } from './statements.ts';
 
-/** @returns the surviving person; null when the person was erased */
+/** Marks a person as erased or merged. @returns the surviving person; null when the person was erased */
 export async function markErasedOrMerged(
   db: Database,
   personId: number,
@@ -19,7 +19,10 @@ export async function markErasedOrMerged(
   });
 }
 
-/** Last step of every operation that stores rows, under the locks of the conversations. */
+/**
+ * Replaces erased and merged people in stored rows. Every operation that stores rows calls it last, under the locks of
+ * the conversations.
+ */
 export async function replaceErasedPeople(tx: Tx, conversationIds: readonly number[]): Promise<void> {
   await shareErasedLock(tx);
   for (const gone of await listErased(tx, { conversationIds })) await replacePerson(tx, gone);
@@ -32,7 +35,10 @@ interface RemovedPerson {
   readonly intoId: number | null;
 }
 
-/** Requires the conversation's lock. @returns number of rows that lost their person */
+/**
+ * Replaces a person in a conversation's rows. Requires the conversation's lock. @returns number of rows that lost their
+ * person
+ */
 export async function replacePerson(tx: Tx, { conversationId, personId, intoId }: RemovedPerson): Promise<number> {
   if (intoId === null) return (await anonymizeSpeaker(tx, { conversationId, personId, text: erasedText })).rows;
   await changeSpeaker(tx, { conversationId, mergedId: personId, intoId });

@@ -1,10 +1,10 @@
 /**
- * Statements on a person's utterances. Transcripts are found through the speakers, because every person who speaks is
- * one.
+ * Statements on a person's utterances. Transcripts are found through the speakers, because everyone with utterances is
+ * a speaker.
  */
 import { sql, statement, t } from '#libs/sql';
 
-/** Rows of a person after this conversation, start and position. */
+/** Returns a person's rows after the given conversation, start and position. */
 export const listUtterances = statement.many({
   name: 'person-data.spoken',
   params: {
@@ -32,7 +32,9 @@ export const listConversationsOfSpeaker = statement.many({
     order by conversation_id limit ${limit}`,
 });
 
-/** `text` replaces the utterances; requires the conversation's lock. `rows`: number of changed rows. */
+/**
+ * Replaces the utterances of a speaker with `text`. Requires the conversation's lock. `rows`: number of changed rows.
+ */
 export const anonymizeSpeaker = statement.one({
   name: 'person-data.anonymise',
   params: { conversationId: t.integer, personId: t.integer, text: t.text },
@@ -55,7 +57,7 @@ export const anonymizeSpeaker = statement.one({
     select count(*)::integer as rows from spoken`,
 });
 
-/** Attributes the utterances of a merged person to the surviving person; requires the conversation's lock. */
+/** Attributes the utterances of a merged person to the surviving person. Requires the conversation's lock. */
 export const changeSpeaker = statement.none({
   name: 'person-data.change-speaker',
   params: { conversationId: t.integer, mergedId: t.integer, intoId: t.integer },
@@ -68,7 +70,7 @@ export const changeSpeaker = statement.none({
     update transcript_rows set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${mergedId}`,
 });
 
-/** Replaces a merged person as participant, because participants decide the access to a transcript. */
+/** Replaces a merged person as participant, since participants decide the access to a transcript. */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
   params: { mergedId: t.integer, intoId: t.integer },
@@ -78,8 +80,8 @@ export const changeParticipant = statement.none({
 });
 
 /**
- * Waits for installs that are about to commit; later ones see the people who are marked after this statement in the
- * same transaction.
+ * Waits for installs that are about to commit. Later installs see the marks that this transaction sets after this
+ * statement.
  */
 export const lockErased = statement.none({
   name: 'person-data.lock-gone',
@@ -93,8 +95,8 @@ export const shareErasedLock = statement.none({
 });
 
 /**
- * `intoId` null: erased, which is permanent. Resolves a surviving person who has since been merged or erased, and
- * updates the marks of people merged into the one who is marked now.
+ * Marks a person; `intoId` null = erased, which is permanent. If the surviving person has since been merged or erased,
+ * the mark is resolved. Marks of people merged into the person are updated.
  */
 export const markErased = statement.maybeOne({
   name: 'person-data.mark-gone',
@@ -112,7 +114,7 @@ export const markErased = statement.maybeOne({
     returning into_id as "intoId"`,
 });
 
-/** Speakers of these conversations who were erased or merged. */
+/** Returns the erased and merged speakers of these conversations. */
 export const listErased = statement.many({
   name: 'person-data.list-gone',
   params: { conversationIds: t.integer.array },

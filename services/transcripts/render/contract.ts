@@ -1,8 +1,8 @@
-/** Contract: the transcript in its formats (rules/transcripts#transcript-file; T1, T5). */
+/** Contract of the transcript file in its formats (rules/transcripts#transcript-file; T1, T5). */
 import { byClients, byOperators, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import { conversationId } from '../evidence/contract.ts';
 
-/** In order of preference (T5). */
+/** Formats in the order of preference (T5). */
 export const transcriptFormats = ['md', 'json', 'vtt', 'srt', 'txt'] as const;
 export type TranscriptFormat = (typeof transcriptFormats)[number];
 
@@ -52,7 +52,7 @@ export const Transcript = Type.Object(
 );
 export type Transcript = Static<typeof Transcript>;
 
-/** A range of the rows: limit and offset. */
+/** Parameters that select a range of rows: limit and offset. */
 export const transcriptPart = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1_000, description: 'At most so many utterances, 1 to 1000; absent: all.' }),

@@ -1,6 +1,7 @@
 /**
- * The transcript file (rules/transcripts#transcript-file; D24, D24a, T1, T4, T5). Usual files are one message; a large
- * one is written twice: first for its digest, because the entity tag precedes the body, then for the reader.
+ * Returns the transcript file (rules/transcripts#transcript-file; D24, D24a, T1, T4, T5). A file of usual size is one
+ * message. A large file is generated twice: first for its digest, because the entity tag precedes the body, then for
+ * the response.
  */
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
@@ -31,7 +32,10 @@ export function createRenderHandlers(deps: RenderDependencies): HandlersOf<typeo
   return { render, renderAny: render, caption: createCaption(deps) };
 }
 
-/** @throws AppError not_found when the conversation does not exist, or the speaker has no rows in it */
+/**
+ * Creates the handler that returns the file. @throws AppError not_found when the conversation does not exist, or the
+ * speaker has no rows in it
+ */
 function createRender(deps: RenderDependencies): Handler<typeof renderRpcs.render> {
   return async ({ conversation_id: id, person_id: personId, format = 'md', limit = Infinity, offset = 0 }, context) => {
     const described = await deps.bus.call(conversations.rpcs.describe, { id }, context);
@@ -51,7 +55,7 @@ async function hasRowsOf(db: Database, conversationId: number, personId: number)
   return Math.abs(personId) <= maxId && (await findUtterance(db, { conversationId, personId })) !== undefined;
 }
 
-/** @throws AppError not_found when the conversation has no rows */
+/** Creates the handler that returns captions. @throws AppError not_found when the conversation has no rows */
 function createCaption(deps: RenderDependencies): Handler<typeof renderRpcs.caption> {
   return async ({ conversation_id: id, video_started_at: videoStartedAt }, context) => {
     const [first] = await listRows(deps.db, { conversationId: id, ...startPosition, skipped: 0, limit: 1 });
@@ -64,7 +68,7 @@ function createCaption(deps: RenderDependencies): Handler<typeof renderRpcs.capt
   };
 }
 
-/** Milliseconds from the start of the video to the start of the window. */
+/** Returns the milliseconds from the start of the video to the start of the window. */
 function findShift(windowStart: string | undefined, videoStart: string | null): number {
   const [window, video] = [parseInstant(windowStart ?? ''), parseInstant(videoStart ?? '')];
   return window.kind === 'instant' && video.kind === 'instant'
@@ -72,14 +76,14 @@ function findShift(windowStart: string | undefined, videoStart: string | null): 
     : 0;
 }
 
-/** Rows of a conversation. */
+/** A range of a conversation's rows. */
 interface RowRange {
   readonly id: number;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** Replies with one message, or with a stream whose digest is known. */
+/** Replies with one message for a small file, or with a stream whose digest is known. */
 async function reply(db: Database, range: RowRange, format: TranscriptFormat, createWriter: () => TranscriptWriter) {
   const write = (): AsyncGenerator<Uint8Array> => writeFile(db, range, createWriter());
   const { digest, whole } = await digestFile(format, write());
@@ -138,7 +142,7 @@ async function* writeFile(db: Database, range: RowRange, writer: TranscriptWrite
   yield Buffer.from(writer.finish(), 'utf8');
 }
 
-/** Yields the rows in stored order, page by page, so that slow readers do not occupy a connection. */
+/** Yields the rows in stored order, page by page, so that slow clients do not occupy a connection. */
 async function* readRows(
   db: Database,
   { id: conversationId, limit, offset }: RowRange,
@@ -156,7 +160,7 @@ async function* readRows(
   }
 }
 
-/** Returns the digest of the file, and its bytes when it is small. */
+/** Returns the digest of the file, and its bytes if the file is small. */
 async function digestFile(
   format: TranscriptFormat,
   chunks: AsyncIterable<Uint8Array>,
@@ -173,7 +177,7 @@ async function digestFile(
   return { digest: hash.digest('base64url'), whole: parts === undefined ? undefined : Buffer.concat(parts, size) };
 }
 
-/** Fails the stream when an import replaced the rows after the digest was sent. */
+/** Yields the file and fails the stream when an import replaced the rows after the digest was sent. */
 async function* verify(
   format: TranscriptFormat,
   chunks: AsyncIterable<Uint8Array>,
@@ -187,7 +191,10 @@ async function* verify(
   if (hash.digest('base64url') !== digest) throw unavailable('The transcript changed while it was read');
 }
 
-/** The formats of a transcript share one URL, so their tags must differ even when their bytes are equal, e.g. empty. */
+/**
+ * Creates a digest that includes the format. The formats of a transcript share one URL, so their tags must differ even
+ * when their bytes are equal, e.g. empty.
+ */
 function createDigest(format: TranscriptFormat): ReturnType<typeof createHash> {
   const hash = createHash('sha256');
   return format === 'md' ? hash : hash.update(`${format}\n`);

@@ -1,7 +1,7 @@
-/** Statements of the transcript file. */
+/** Statements that read the rows and the window of the transcript file. */
 import { sql, statement, t } from '#libs/sql';
 
-/** The next rows in stored order, after this start and position, up to the limit. */
+/** Returns the next rows in stored order, after this start and position, up to the limit. */
 export const listRows = statement.many({
   name: 'transcript.page',
   params: {
@@ -18,7 +18,7 @@ export const listRows = statement.many({
     order by start_us, position limit ${limit} offset ${skipped}`,
 });
 
-/** A row when rows of the conversation are attributed to this id. */
+/** Returns a row when rows of the conversation are attributed to this id. */
 export const findUtterance = statement.maybeOne({
   name: 'transcript.spoke',
   params: { conversationId: t.integer, personId: t.integer },
@@ -28,7 +28,8 @@ export const findUtterance = statement.maybeOne({
 });
 
 /**
- * Returns the window that the rows are relative to; no row for a bulk import, whatever window a later run has found.
+ * Returns the window whose start is the origin of the rows' times. Returns no row for a bulk import, even if a later
+ * run has found a window.
  */
 export const findWindow = statement.maybeOne({
   name: 'transcript.window',

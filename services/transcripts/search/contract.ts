@@ -1,4 +1,4 @@
-/** Contract: transcript search (rules/transcripts#search; T2, T3, T6). */
+/** Contract of transcript search (rules/transcripts#search; T2, T3, T6). */
 import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { TranscriptSpeaker } from '../render/contract.ts';
 import { maxNeighbourLength, maxTextLength } from './rules/excerpt.ts';
@@ -55,7 +55,7 @@ export const TranscriptMatches = Type.Object(
   { $id: 'SpokenMatches', description: 'Page of utterances.' },
 );
 
-/** Default matches per page. */
+/** Default number of matches per page. */
 export const defaultLimit = 20;
 
 /** Query parameters of the search. */
@@ -96,7 +96,7 @@ export const searchRpcs = {
   }),
 } as const;
 
-/** Conversations per job. */
+/** Maximum conversations per job. */
 export const maxIndexed = 1_000;
 
 export const searchJobs = {

@@ -1,7 +1,7 @@
 /**
- * `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). This service finds the words and stores the
- * access facts of conversations; the conversations service decides what the caller may read, and is called for each
- * page. docs/adr/transcript-search.md
+ * Handler of `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). This service finds the words and
+ * stores the access facts of conversations. The conversations service decides what the caller may read, and is called
+ * for each page. docs/adr/transcript-search.md
  */
 import type { RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -25,22 +25,22 @@ import {
   walkBest,
 } from './statements/search.ts';
 
-/** Matches that are ranked together. */
+/** Number of matches that are ranked together. */
 const windowSize = 500;
-/** Windows read per page; after that the page can have fewer matches. */
+/** Maximum windows read per page. After that the page can have fewer matches than requested. */
 const maxRounds = 4;
 /**
- * From this number of expected matches, walks through the newest conversations in batches, because reading all matches
- * takes too long (T3).
+ * Minimum number of expected matches for a walk, which reads the newest conversations in batches. Reading so many
+ * matches at once takes too long (T3).
  */
 const walkThreshold = 20_000;
 const conversationsPerWalk = 30;
-/** Time limit of a walk; after that the page can have fewer matches. */
+/** Maximum duration of a walk. After that the page can have fewer matches than requested. */
 const maxWalkMs = 60;
 const maxConversationIds = 1_000;
 const newest: Position = { start: '9999-12-31T23:59:59Z', id: 2_147_483_647, index: 2_147_483_647 };
 const oldest: Position = { start: '0001-01-01T00:00:00Z', id: 0, index: 0 };
-/** Filters of an estimate without conversation filters. */
+/** Empty conversation filters, for an estimate of the query alone. */
 const noConversationFilters = {
   eventIds: null,
   journeyId: null,
@@ -57,7 +57,7 @@ interface SearchDependencies extends Pick<Dependencies, 'bus' | 'db'> {
   readonly audience: Audience;
 }
 
-/** What to request from the conversations service for a reader, and for operators, who may read everything. */
+/** Operations of the conversations service to call: for a reader, or for operators, since they may read everything. */
 type Audience = (typeof audiences)[keyof typeof audiences];
 const { resolveTranscriptFilters, citeConversations, resolveOperatorFilters, citeForOperators } = conversations.rpcs;
 const audiences = {
@@ -102,8 +102,8 @@ function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.searc
     const speakerConversations = personId === null ? null : await listFewConversationsWithSpeaker(deps.db, personId);
     const conversationIds = speakerConversations ?? (await listFewConversations(deps.db, conversationFilters));
     const filters = { ...conversationFilters, query, personId, conversationIds };
-    // If speakers were looked up by conversation, the word index, which does not contain speakers, would be read for
-    // all speakers.
+    // The estimate includes the speaker only if conversations are not selected by speaker: the word index contains no
+    // speakers, so it is read for all speakers then.
     const expected = await estimate(deps.db, {
       ...noConversationFilters,
       query,
@@ -145,7 +145,7 @@ interface Search extends SearchDependencies {
   readonly context: CallContext;
   readonly parsedQuery: SearchQuery;
   readonly filters: Parameters<typeof estimateMatches>[1];
-  /** Estimated matches without the conversation filters. */
+  /** Estimated number of matches without the conversation filters. */
   readonly expected: number;
   readonly limit: number;
 }
@@ -156,7 +156,7 @@ async function readPage(search: Search, start: Cursor, write: (next: Cursor) => 
   const items: TranscriptMatch[] = [];
   const budget = new PageBudget();
   const { expected } = search;
-  // The number of words with the same prefix is not known in advance.
+  // A prefix always starts with a walk, since the number of words with that prefix is not known in advance.
   let isWalk = expected >= walkThreshold || search.parsedQuery.included.some(({ isPrefix }) => isPrefix);
   let { total } = start;
   let cursor: Cursor | undefined = start;
@@ -169,14 +169,15 @@ async function readPage(search: Search, start: Cursor, write: (next: Cursor) => 
     items.push(...described.slice(0, added).map(({ match }) => match));
     if (isFirst && round === 0) total = page.total ?? (await estimate(search.db, search.filters));
     const overflow = described[added];
-    // Continues after the last added match; if none was added, this step is read again.
+    // The page is full. The cursor continues after the last added match; if none was added, this step is read again.
     if (overflow !== undefined) {
       const last = described[added - 1];
       cursor = last === undefined ? cursor : page.cursorAfter(last.found);
       break;
     }
     cursor = page.next;
-    // Few matches among the newest conversations and few expected: the word index finds all of them at once.
+    // After the first walk over the newest conversations, a query with few expected matches uses the word index, which
+    // finds all of them at once.
     if (expected < walkThreshold) isWalk = false;
   }
   if (cursor === undefined && isFirst) return { items, next: null, total_estimate: items.length };
@@ -191,13 +192,13 @@ interface Described {
 interface Step {
   readonly found: readonly Found[];
   readonly next: Cursor | undefined;
-  /** Number of all matches, if counted. */
+  /** Number of all matches; undefined if they were not counted. */
   readonly total: number | undefined;
   /** Returns the cursor for continuing after this match. */
   readonly cursorAfter: (found: Found) => Cursor;
 }
 
-/** Reads one page of a window. A walk closes the window after a number of conversations. */
+/** Reads one page of a window. A walk ends the window after a number of conversations. */
 async function readStep({ db, filters }: Search, cursor: Cursor, limit: number, isWalk: boolean): Promise<Step> {
   const below = cursor.below ?? newest;
   const edge = isWalk ? await findWalkEdge(db, filters, below) : undefined;
@@ -223,7 +224,7 @@ async function readStep({ db, filters }: Search, cursor: Cursor, limit: number, 
   const [first] = rows;
   const found = rows.slice(0, limit);
   const lastFound = found.at(-1);
-  // The window has no more matches; there may be more below a closed one.
+  // The window has no more matches. If the window has a lower bound, there may be more matches below it.
   const next = last === null ? undefined : { ...cursor, below: last, last: null, after: null };
   if (first === undefined || lastFound === undefined)
     return { found, next, total: last === null ? 0 : undefined, cursorAfter: () => cursor };
@@ -262,7 +263,7 @@ const positionOf = ({ start, conversation_id: id, segment_index: index, score }:
   score,
 });
 
-/** The planner's estimate, at least one more than a window. */
+/** Returns the planner's estimate of the matches, but at least one more than a window. */
 async function estimate(db: Database, filters: Search['filters']): Promise<number> {
   const { 'QUERY PLAN': text } = await estimateMatches(db, filters);
   const [plan] = JSON.parse(text) as { Plan: { 'Plan Rows': number } }[];
@@ -288,7 +289,7 @@ async function describe(
   const positions = new Map(found.map((row) => [`${row.conversation_id}/${row.segment_index}`, row]));
   return rows.flatMap((row) => {
     const conversation = cited.get(row.conversation_id);
-    // The row may have been replaced since.
+    // Undefined when the row was replaced since the search and no longer matches.
     const highlights = findHighlights(parsedQuery, row.text);
     const position = positions.get(`${row.conversation_id}/${row.segment_index}`);
     if (conversation === undefined || highlights === undefined || position === undefined) return [];

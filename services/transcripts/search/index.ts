@@ -1,4 +1,4 @@
-/** Updates of the search index, for features that change rows or delete conversations. */
+/** Updates the search index for features that change rows or delete conversations. */
 import type { Jobs } from '#libs/jobs';
 import type { Bus, CallContext } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
@@ -11,7 +11,7 @@ export { lockAccessFacts } from './statements/index-rows.ts';
 
 type Enqueuer = Pick<Jobs, 'enqueue'>;
 
-/** Conversations per transaction of a refresh. */
+/** Maximum conversations per transaction of a refresh. */
 const refreshBatchSize = 100;
 
 /** Updates captions on the video host after rows or speakers have changed (T4). */
@@ -20,7 +20,7 @@ export async function captionsChanged(jobs: Enqueuer, tx: Tx, conversationIds: r
   await jobs.enqueue(tx, media.jobs.followTranscripts, { conversation_ids: [...conversationIds] });
 }
 
-/** Removes the old rows from the search index at once, and enqueues indexing of the new ones. */
+/** Removes the old rows from the search index at once and enqueues indexing of the new rows. */
 export async function rowsChanged(jobs: Enqueuer, tx: Tx, conversationIds: readonly number[]): Promise<void> {
   if (conversationIds.length === 0) return;
   await clearSegments(tx, { ids: conversationIds });
@@ -34,9 +34,8 @@ interface RefreshDependencies {
 }
 
 /**
- * Refreshes the access facts of these conversations; removes conversations that no longer exist from the index. The
- * conversations service is called under a lock, so that of two concurrent refreshes the later write has the later
- * state.
+ * Refreshes the access facts of these conversations and removes conversations that no longer exist from the index. The
+ * conversations service is called under a lock, so that the later of two concurrent refreshes writes the later state.
  */
 export async function refreshAccessFacts(
   { bus, db }: RefreshDependencies,

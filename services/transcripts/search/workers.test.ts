@@ -5,7 +5,8 @@ describe('background work that yields to imports (T3)', () => {
   const { signal } = new AbortController();
 
   /**
-   * Returns for each piece of work its duration, whether rows are being written, and the delay since the previous one.
+   * Returns the pauses in milliseconds. A step contains the duration of the work, whether rows are being written, and
+   * the delay since the previous step.
    */
   async function rests(...steps: readonly { worked: number; writing: boolean; later?: number }[]): Promise<number[]> {
     const rested: number[] = [];
@@ -25,7 +26,7 @@ describe('background work that yields to imports (T3)', () => {
     return rested;
   }
 
-  it('runs without pauses while no rows are written', async () => {
+  it('runs without pauses while no import writes rows', async () => {
     expect(await rests({ worked: 50, writing: false }, { worked: 500, writing: false })).toEqual([0, 0]);
   });
 
@@ -33,7 +34,7 @@ describe('background work that yields to imports (T3)', () => {
     expect(await rests({ worked: 50, writing: true }, { worked: 60_000, writing: true })).toEqual([200, 10_000]);
   });
 
-  it('pauses briefly between two transactions for a part of the import', async () => {
+  it('continues to pause for two seconds after the last write of an import', async () => {
     expect(
       await rests(
         { worked: 10, writing: true },

@@ -1,4 +1,4 @@
-/** Job `transcripts.index-transcripts`, and the events that change the access to a conversation (T2). */
+/** Job `transcripts.index-transcripts`, and the consumer of events that change the access to a conversation (T2). */
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler } from '#libs/jobs';
@@ -24,16 +24,19 @@ import {
 } from './statements/index-rows.ts';
 
 /**
- * After this time a run leaves the remaining transcripts to another job, so that later jobs are not blocked and a retry
- * repeats little.
+ * Maximum duration of a run. The run then enqueues another job for the remaining transcripts, so that later jobs are
+ * not blocked and a retry repeats little.
  */
 const defaultMaxRunMs = 60_000;
 const rowsPerPage = 1_000;
 
-/** While an import is running, the throttle pauses this many times as long as the work took. */
+/** Ratio of pause to work while an import is running. */
 const restFactor = 4;
 const maxRestMs = 10_000;
-/** An import writes no rows for a moment between two of its transactions. */
+/**
+ * Time without writers after which an import counts as finished, since an import writes no rows between two of its
+ * transactions.
+ */
 const quietMs = 2_000;
 
 export function createIndexTranscripts(
@@ -64,8 +67,8 @@ export function createIndexTranscripts(
 }
 
 /**
- * Replaces the indexed words of a conversation with those of its current rows. Erased text and rows that may be outside
- * the window are not indexed.
+ * Replaces the indexed words of a conversation with the words of its current rows. Erased text and rows that may be
+ * outside the window are not indexed.
  */
 async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
   const exists = await lockForWriting(tx, conversationId);
@@ -96,7 +99,7 @@ async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
   }
 }
 
-/** Refreshes the access facts of a conversation whenever it changes. */
+/** Consumes conversation changes and refreshes the access facts of the changed conversations. */
 export function consumeChanges({
   bus,
   db,
@@ -112,7 +115,7 @@ export function consumeChanges({
   );
 }
 
-/** Enqueues indexing of transcripts from releases without search, once each. */
+/** Enqueues indexing of transcripts from releases without search. Each transcript is enqueued once. */
 export async function indexMissingTranscripts({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>): Promise<void> {
   for (let after = 0; ;) {
     const missing = await listUnindexed(db, { after, limit: maxIndexed });
@@ -126,17 +129,19 @@ export async function indexMissingTranscripts({ db, jobs }: Pick<Dependencies, '
   }
 }
 
-/** Called after each piece of work with its duration; pauses while an import is running. */
+/** Called after each step of work with its duration in milliseconds. It pauses while an import is running. */
 export type ImportThrottle = (workedMs: number, signal: AbortSignal) => Promise<void>;
 
 export interface ThrottleOptions {
-  /** Whether any process is writing transcript rows. */
+  /** Returns whether any process is writing transcript rows. */
   readonly hasWriters: () => Promise<boolean>;
   readonly now?: () => number;
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Slows background work down while an import is running, so that imports keep their speed (T3). */
+/**
+ * Creates a throttle that slows background work down while an import is running, so that imports do not slow down (T3).
+ */
 export function createImportThrottle({
   hasWriters: seesWriters,
   now = () => performance.now(),

@@ -17,7 +17,7 @@ describe('cuts of long audio (rules/providers#language-models: split long record
     expect(plan([[100, 102]], 600)).toEqual([]);
   });
 
-  it('splits in the middle of the last silence within reach', () => {
+  it('splits audio in the middle of the last silence before the limit', () => {
     expect(
       plan(
         [
@@ -31,11 +31,11 @@ describe('cuts of long audio (rules/providers#language-models: split long record
     ).toEqual([552]);
   });
 
-  it('splits at the limit when there is no silence', () => {
+  it('splits audio at the limit when there is no silence', () => {
     expect(plan([[10, 11]], 1_500)).toEqual([600, 1_200]);
   });
 
-  it('continues after each cut, with and without silences', () => {
+  it('continues at each split point, with and without silences', () => {
     expect(
       plan(
         [
@@ -47,7 +47,7 @@ describe('cuts of long audio (rules/providers#language-models: split long record
     ).toEqual([500, 900, 1_500]);
   });
 
-  it('never creates a part that is too long, and splits only in silence or at the limit', () => {
+  it('never creates an audio part over the limit, and splits only in silence or at the limit', () => {
     const steps = fc.array(
       fc.tuple(fc.double({ min: 0.1, max: 900, noNaN: true }), fc.double({ min: 0.1, max: 5, noNaN: true })),
     );

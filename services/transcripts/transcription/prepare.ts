@@ -1,19 +1,19 @@
 /**
- * Prepares audio for the model server: the part inside the window, mono, compressed, split at silences into parts of
- * limited size. Works on disk; memory does not depend on the length of the audio.
+ * Prepares audio for the model server: cuts out the window, converts it to compressed mono, and splits it at silences
+ * into parts of limited size. Files are on disk; memory does not depend on the length of the audio.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Ffmpeg, FfmpegError } from '#libs/ffmpeg';
 
-/** Part of the prepared audio; seconds from its start. */
+/** A part of the prepared audio. Times are seconds from the start of the prepared audio. */
 export interface AudioPart {
   readonly file: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Seconds of the audio file. */
+/** A range of the audio file in seconds. */
 export interface AudioRange {
   readonly start: number;
   readonly end: number;
@@ -24,21 +24,21 @@ export interface PrepareOptions {
   readonly range: AudioRange;
   readonly limits: SplitLimits;
   readonly signal: AbortSignal;
-  /** Called with seconds prepared so far. */
+  /** Called with the number of seconds prepared so far. */
   readonly onProgress: (seconds: number) => void;
 }
 
-/** Speech over a phone line is louder than this; half a second below it is a pause. */
+/** Silence is quieter than -35 dB for at least half a second. Speech over a phone line is louder. */
 const silence = 'silencedetect=noise=-35dB:d=0.5';
 const sampleRate = 16_000;
-/** Padding that the encoder adds at the ends does not become a part. */
+/** The encoder adds padding at the ends. A remainder of at most this length does not become a part. */
 const encoderPaddingSeconds = 0.1;
-/** Speech in Opus: ten minutes are 1.8 MB, far below the servers' limit of 25 MB. */
+/** Encodes speech in Opus: ten minutes are 1.8 MB, far below the servers' limit of 25 MB. */
 const encoder = ['-ac', '1', '-c:a', 'libopus', '-b:a', '24k', '-application', 'voip', '-f', 'ogg'] as const;
 
 /**
- * Returns an empty list when the file has no audio in the range. @throws FfmpegError, PermanentJobError without ffmpeg,
- * the signal's reason
+ * Prepares the audio and returns its parts. Returns an empty list when the file has no audio in the range. @throws
+ * FfmpegError, PermanentJobError without ffmpeg, the signal's reason
  */
 export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: PrepareOptions): Promise<AudioPart[]> {
   const { folder, range, signal } = options;
@@ -47,7 +47,7 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
   let writtenSeconds = 0;
   const plan = new SplitPlan(options.limits);
   let silentSince: number | undefined;
-  // Fills gaps in the timestamps of the file, so that later audio keeps its position.
+  // The filter fills gaps in the timestamps of the file, so that later audio has the correct position.
   const filters = [
     `aresample=${sampleRate}:async=1:first_pts=0`,
     `atrim=start=${range.start.toFixed(6)}:end=${range.end.toFixed(6)}`,
@@ -69,12 +69,12 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
     },
   });
   await running.catch((error: unknown) => {
-    // Newer releases of ffmpeg fail when the output is empty.
+    // Newer releases of ffmpeg fail when the output is empty, which is not an error here.
     if (!(error instanceof FfmpegError && error.output.includes('received no packets'))) throw error;
   });
-  // ffprobe fails for a file without a single packet.
+  // ffprobe fails for a file without packets, so an empty file is not passed to it.
   if (writtenSeconds === 0) return [];
-  // Padding that the encoder adds at the end is not speech of the window.
+  // The duration is limited to the range: padding that the encoder adds at the end is not speech of the window.
   const duration = Math.min(await readDuration(ffmpeg, whole, signal), range.end - range.start);
   const cuts = plan.finish(duration - encoderPaddingSeconds);
   if (cuts.length === 0) return [{ file: whole, start: 0, end: duration }];
@@ -123,14 +123,14 @@ async function split(
 }
 
 /**
- * Decides where to cut long audio: at silences, as late as the maximum length allows. Processes silences as they are
- * found and retains nothing else.
+ * Decides where to cut long audio: at silences, as late as the maximum length allows. It processes silences as they are
+ * found and stores only the cuts and the latest candidate.
  */
 
 export interface SplitLimits {
-  /** Maximum length of a part. */
+  /** Maximum length of a part in seconds. */
   readonly maxSeconds: number;
-  /** Silences earlier in a part are ignored. */
+  /** Minimum length of a part in seconds. Earlier silences are ignored. */
   readonly minSeconds: number;
 }
 
@@ -145,14 +145,14 @@ export class SplitPlan {
     this.#limits = limits;
   }
 
-  /** Adds the next silence; seconds from the start of the audio. */
+  /** Adds the next silence, in seconds from the start of the audio. */
   silence(start: number, end: number): void {
     const middle = (start + end) / 2;
     this.#cutUntil(middle);
     if (middle - this.#begin >= this.#limits.minSeconds) this.#candidate = middle;
   }
 
-  /** Returns every cut, ascending; each part between them is at most `maxSeconds` long. */
+  /** Returns all cuts in ascending order. Each part between them is at most `maxSeconds` long. */
   finish(durationSeconds: number): number[] {
     this.#cutUntil(durationSeconds);
     return [...this.#cuts];
@@ -162,7 +162,7 @@ export class SplitPlan {
     return this.#cuts.at(-1) ?? 0;
   }
 
-  /** Adds cuts while the part up to `seconds` would be too long. */
+  /** Adds cuts until the part that ends at `seconds` is short enough. */
   #cutUntil(seconds: number): void {
     while (seconds - this.#begin > this.#limits.maxSeconds) {
       this.#cuts.push(this.#candidate ?? this.#begin + this.#limits.maxSeconds);

@@ -1,7 +1,7 @@
 /**
- * Converts parts of audio to rows: each part is transcribed separately, its times are shifted to those of the whole,
- * and the window filter classifies every row like those of the provider. Only accepted rows are retained, in memory
- * only.
+ * Converts parts of audio to rows. Each part is transcribed separately, its times are shifted to the time of the whole
+ * audio, and the window filter classifies every row like a row of the provider. Only accepted rows are retained, in
+ * memory only.
  */
 import { readFile } from 'node:fs/promises';
 import { PermanentJobError } from '#libs/jobs';
@@ -12,7 +12,7 @@ import type { AudioPart, AudioRange } from './prepare.ts';
 
 export interface TranscribeOptions {
   readonly window: Window;
-  /** Start of the audio file. */
+  /** Instant at which the audio file starts. */
   readonly audioStart: Instant;
   /** Range of the audio file that the parts cover. */
   readonly range: AudioRange;
@@ -28,12 +28,14 @@ export interface TranscribedRows {
   readonly counts: FilterCounts;
 }
 
-/** A longer text is not speech: a hundred hours are a tenth of this. */
+/** Maximum length of the text. A longer text is not speech: a hundred hours of speech are a tenth of this. */
 const maxCharacters = 64 * 1_048_576;
-/** Models process windows of thirty seconds, and may end the last segment at the end of one. */
+/** Models process windows of thirty seconds and may end the last segment at the end of a window. */
 const modelWindowSeconds = 30;
 
-/** @throws ModelFailure; PermanentJobError when the text is longer than speech can be */
+/**
+ * Transcribes the parts in order. @throws ModelFailure; PermanentJobError when the text is longer than speech can be
+ */
 export async function transcribeParts(
   transcriber: Transcriber,
   parts: readonly AudioPart[],
@@ -60,8 +62,8 @@ export async function transcribeParts(
 }
 
 /**
- * Returns rows for the filter: whole milliseconds from the start of the audio file. Without segments the part is one
- * row.
+ * Returns the rows of a part for the filter, in whole milliseconds from the start of the audio file. A transcription
+ * without segments becomes one row.
  */
 export function toRows({ segments, text }: Transcription, part: AudioPart, rangeStart: number): unknown[] {
   const length = part.end - part.start;
@@ -79,8 +81,8 @@ export function toRows({ segments, text }: Transcription, part: AudioPart, range
 }
 
 /**
- * Returns null, which the filter treats as a missing time, when a segment is outside the part. A segment that exceeds
- * the part's end is cut there.
+ * Returns whole milliseconds. Returns null when a segment is outside the part; the filter treats null as a missing
+ * time. A segment that exceeds the part's end is cut there.
  */
 function toMilliseconds(seconds: unknown, length: number, position: (seconds: number) => number): number | null {
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= length + modelWindowSeconds)) return null;

@@ -1,8 +1,8 @@
 /**
  * Job `transcripts.audio-transcription` (rules/steps#pipeline-jobs; rules/providers#language-models): downloads the
- * canonical audio, splits its part inside the window, transcribes each piece, and installs the rows with evidence like
- * an import. Speech outside the window is never sent, stored or logged. A failed attempt changes nothing; the next one
- * starts from the beginning.
+ * canonical audio, cuts out the window, splits and transcribes it, and installs the rows with evidence like an import.
+ * Speech outside the window is never sent, stored or logged. A failed attempt changes nothing; the next attempt starts
+ * from the beginning.
  */
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
@@ -48,7 +48,7 @@ type AudioTranscriptionDependencies = Pick<
   | 'countTranscription'
 >;
 
-/** `kept`: the existing transcript was kept. */
+/** `kept`: the existing transcript was not replaced. */
 type TranscriptionStatus = FinishedStatus | 'kept';
 type Step = PipelineRun<AudioTranscriptionConfig>;
 
@@ -77,7 +77,7 @@ export function createAudioTranscription(deps: AudioTranscriptionDependencies): 
   });
 }
 
-/** Permanent errors end the job; unavailability follows the retry policy. */
+/** Converts an error for the job runner. Permanent errors end the job; unavailability follows the retry policy. */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof InstallRefused) return new AppError({ code: 'internal', message: error.message });
   if (error instanceof FfmpegError) {
@@ -99,7 +99,7 @@ async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step)
   const { run, conversationId, config } = step;
   const source = await readSource(deps.bus, run);
   if (source === undefined) return finish(deps, step, () => Promise.resolve('conversation_gone'));
-  // Checked again under the lock; this check avoids unnecessary work.
+  // The check is repeated under the lock. This first check only avoids unnecessary work.
   if (!config.replace_existing && (await readEvidenceState(deps.db, conversationId)).hasRows) {
     return finish(deps, step, () => Promise.resolve('kept'));
   }
@@ -170,7 +170,7 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
   });
 }
 
-/** The window in seconds of the audio file, which starts `offsetSeconds` after the conversation. */
+/** Returns the window in seconds of the audio file, which starts `offsetSeconds` after the conversation. */
 export function locateWindow(window: Window, offsetSeconds: number): { audioStart: bigint; range: AudioRange } {
   const audioStart = window.start + BigInt(Math.round(offsetSeconds * 1e6));
   const seconds = (instant: bigint): number => Math.max(0, Number(instant - audioStart) / 1e6);
@@ -251,7 +251,7 @@ function describe(status: TranscriptionStatus, transcribed: Transcribed | undefi
 
 const fetchTimeoutMs = 1_800_000;
 
-/** @returns SHA-256 and size of the bytes. @throws AppError unavailable; the signal's reason */
+/** Downloads the audio. @returns SHA-256 and size of the bytes. @throws AppError unavailable; the signal's reason */
 export async function fetchAudio(
   { bus, mediaOutbound, config }: Pick<Dependencies, 'bus' | 'mediaOutbound' | 'config'>,
   conversationId: number,

@@ -7,47 +7,50 @@ import { splitHtml, splitReply } from './split-html.ts';
 const { render } = createMessagingHtml();
 const small = { visible: 20, bytes: 400 };
 
-describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible text)', () => {
-  it('keeps a text that fits in one part', () => {
+describe('splitHtml (D32, D33b: messages of at most 4096 UTF-16 units of visible text)', () => {
+  it('returns one message for a text within the limit', () => {
     expect(splitHtml('<b>a</b> &lt; b')).toEqual(['<b>a</b> &lt; b']);
     expect(splitHtml('')).toEqual([]);
   });
 
-  it('sends exactly 4096 units in one part and one more in two', () => {
+  it('returns one message for 4096 units of text and two for 4097', () => {
     expect(splitHtml('x'.repeat(4_096))).toHaveLength(1);
     expect(splitHtml('x'.repeat(4_097)).map((part) => part.length)).toEqual([4_096, 1]);
     expect(splitHtml('&amp;'.repeat(4_096))).toHaveLength(1);
   });
 
-  it('reads a long tag that is never closed as text', () => {
-    const parts = splitHtml(`<${'a'.repeat(700_000)}`); // backtracking character by character would take an hour
+  it('treats a long unclosed tag as text, in linear time', () => {
+    const parts = splitHtml(`<${'a'.repeat(700_000)}`); // A pattern that backtracks character by character would take an hour for this text.
     expect(parts.join('').length).toBe(700_001);
   });
 
-  it('counts a surrogate pair as two units and never splits it', () => {
+  it('counts a surrogate pair as two units, and never splits it', () => {
     const parts = splitHtml('😀'.repeat(15), small);
     expect(parts.map((part) => part.length)).toEqual([20, 10]);
     for (const part of parts) expect(part.isWellFormed()).toBe(true);
   });
 
-  it.each(['👩‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301', 'ക്ഷ', '한', '1️⃣', 'e</b><i>\u0301</i><b>'])('never splits %s', (grapheme) => {
-    for (let before = 1; before <= 20; before++) {
-      const whole = `<b>${'x'.repeat(before)}${grapheme.repeat(9)}</b>`;
-      const parts = splitHtml(whole, small).map(toVisibleText);
-      const visible = toVisibleText(grapheme);
-      expect(parts.join('')).toBe(toVisibleText(whole));
-      expect(parts.map((part) => part.replaceAll(visible, '').replaceAll('x', ''))).toEqual(parts.map(() => ''));
-    }
-  });
+  it.each(['👩‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301', 'ക്ഷ', '한', '1️⃣', 'e</b><i>\u0301</i><b>'])(
+    'never splits the grapheme %s between two messages',
+    (grapheme) => {
+      for (let before = 1; before <= 20; before++) {
+        const whole = `<b>${'x'.repeat(before)}${grapheme.repeat(9)}</b>`;
+        const parts = splitHtml(whole, small).map(toVisibleText);
+        const visible = toVisibleText(grapheme);
+        expect(parts.join('')).toBe(toVisibleText(whole));
+        expect(parts.map((part) => part.replaceAll(visible, '').replaceAll('x', ''))).toEqual(parts.map(() => ''));
+      }
+    },
+  );
 
-  it('splits a grapheme longer than a part, but no character', () => {
+  it('splits a grapheme longer than a message, but only between characters', () => {
     const marks = `x${'\u0301'.repeat(50)}😀`;
     const parts = splitHtml(marks, small);
     expect(parts.join('')).toBe(marks);
     expect(parts.every((part) => part.length <= 20 && part.isWellFormed())).toBe(true);
   });
 
-  it('never splits an entity, and closes and reopens tags at a cut', () => {
+  it('never splits an entity, and closes and reopens tags between two messages', () => {
     expect(splitHtml('<b><i>aaaaaaaaaaaaaaaaaaa&amp;bb</i></b>', small)).toEqual([
       '<b><i>aaaaaaaaaaaaaaaaaaa&amp;</i></b>',
       '<b><i>bb</i></b>',
@@ -58,13 +61,13 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     ]);
   });
 
-  it('cuts at a line or word end in the second half of a part', () => {
+  it('splits after a line or a word in the second half of a message', () => {
     expect(splitHtml('one two three\nfour five six', small)).toEqual(['one two three\n', 'four five six']);
     expect(splitHtml('one two three four five', small)).toEqual(['one two three four ', 'five']);
     expect(splitHtml('a\nbbbbbbbbbbbbbbbbbbbbbbbb', small)[0]).toHaveLength(20);
   });
 
-  it('keeps a part within the byte limit, and the text of a link that is too long', () => {
+  it('limits the bytes of a message, and unlinks a link text that is too long', () => {
     const many = '<a href="https://example.org/0123456789">x</a>'.repeat(18);
     const parts = splitHtml(many, small);
     expect(parts.every((part) => Buffer.byteLength(part) <= small.bytes)).toBe(true);
@@ -72,7 +75,7 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     expect(splitHtml(`<a href="https://example.org/${'y'.repeat(500)}">x</a>`, small)).toEqual(['x']);
   });
 
-  it('produces well-formed parts within the limits that together show the whole text, for any Markdown', () => {
+  it('returns well-formed messages within the limits that together contain the whole text, for any Markdown', () => {
     const piece = fc.constantFrom(
       '**',
       '*',
@@ -117,7 +120,7 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
 });
 
 describe('splitReply (rules/providers#telegram-sending)', () => {
-  it('drops parts without visible text, which the platform rejects', () => {
+  it('drops messages without visible text, which Telegram rejects', () => {
     expect(splitReply(`${'a'.repeat(4_096)}${'\n'.repeat(4_100)}b`).map((part) => part.trim().length)).toEqual([
       4_096, 1,
     ]);

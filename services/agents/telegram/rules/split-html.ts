@@ -1,15 +1,15 @@
 /**
- * Splits messaging HTML into messages (D32, D33b; rules/providers#telegram-sending). Cuts are never inside a tag,
- * entity or grapheme, unless one alone is too long; open tags are closed before a cut and reopened after it. The
- * visible texts of the parts joined are the visible text of the whole.
+ * Splits messaging HTML into messages (D32, D33b; rules/providers#telegram-sending). A cut is inside a tag, entity or
+ * grapheme only if that alone is too long. Open tags are closed before a cut and reopened after it. The joined visible
+ * texts of the parts equal the visible text of the whole.
  */
 
 import { toVisibleText } from '../../messaging-html.ts';
 
 export interface SplitLimits {
-  /** UTF-16 units of visible text per part. */
+  /** Maximum UTF-16 units of visible text per part. */
   readonly visible: number;
-  /** UTF-8 bytes per part including tags; the platform limits them before parsing. */
+  /** Maximum UTF-8 bytes per part including tags; the platform limits them before parsing. */
   readonly bytes: number;
 }
 
@@ -23,9 +23,9 @@ interface Token {
   /** Visible UTF-16 units. */
   readonly width: number;
   readonly bytes: number;
-  /** Whether a cut after this character looks natural. */
+  /** Whether the text can be cut after this character, and whether at a line or a word end. */
   readonly isBreak: 'line' | 'space' | false;
-  /** A cut before it splits no grapheme. */
+  /** Whether a cut before this character splits no grapheme. */
   readonly startsGrapheme: boolean;
 }
 
@@ -33,7 +33,7 @@ const tokenPattern = /<(\/?)([a-z][a-z0-9-]*)(?![a-z0-9-])[^<>]*>|&(?:lt|gt|amp|
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Parts in order; none for an empty text. */
+/** Returns the parts in order; returns an empty list for an empty text. */
 export function splitHtml(html: string, limits: SplitLimits = messageLimits): string[] {
   const parts: string[] = [];
   const tokens = dropLongTags(readTokens(html), limits.bytes / 4);
@@ -53,7 +53,7 @@ interface Cut {
   readonly open: Token[];
 }
 
-/** The longest part that fits, shortened to the last line or word end in its second half. */
+/** Returns the longest part that fits. If its second half contains a line or word end, the part ends there. */
 function nextPart(tokens: readonly Token[], start: number, openBefore: readonly Token[], limits: SplitLimits): Cut {
   let source = openBefore.map((token) => token.source).join('');
   let open = [...openBefore];
@@ -117,7 +117,10 @@ function readTokens(html: string): Token[] {
   });
 }
 
-/** Offsets in the visible text, including its end. An entity counts as one character. */
+/**
+ * Returns the offsets in the visible text at which graphemes start, and the offset of its end. An entity counts as one
+ * character.
+ */
 function findGraphemeStarts(html: string): Set<number> {
   const visible = html.replace(tokenPattern, (source, _slash, name) =>
     name !== undefined ? '' : isEntity(source) ? '.'.repeat(widthOf(source)) : source,
@@ -140,7 +143,10 @@ function entityWidth(entity: string): number {
   return digits !== null && Number.parseInt(digits[2] ?? '', digits[1] === '' ? 10 : 16) > 0xffff ? 2 : 1;
 }
 
-/** Drops tags that leave hardly any room for text, e.g. links of thousands of characters. Their text is kept. */
+/**
+ * Drops tags that use almost the whole size of a part, e.g. links of thousands of characters. The text of a dropped tag
+ * remains.
+ */
 function dropLongTags(tokens: readonly Token[], maxBytes: number): Token[] {
   const openTagsIncluded: boolean[] = [];
   return tokens.filter((token) => {
@@ -152,7 +158,9 @@ function dropLongTags(tokens: readonly Token[], maxBytes: number): Token[] {
   });
 }
 
-/** Messages of a reply. Parts without visible text are dropped, since the platform rejects empty messages. */
+/**
+ * Returns the messages of a reply. Parts without visible text are dropped, since the platform rejects empty messages.
+ */
 export function splitReply(html: string): string[] {
   return splitHtml(html).filter((part) => toVisibleText(part).trim() !== '');
 }

@@ -36,7 +36,7 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     });
   });
 
-  it('reads a text of an anonymous administrator without a sender (rules/providers#telegram-updates)', () => {
+  it('reads a text of an anonymous administrator as a question without a sender (rules/providers#telegram-updates)', () => {
     const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
     const anonymous = message({ chat: group, from, sender_chat: group, text: 'hello' });
     expect(read(anonymous)).toMatchObject({
@@ -45,7 +45,7 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     });
   });
 
-  it('returns names of the chat and of the chat on whose behalf it was written', () => {
+  it('reads the names of the chat and of the chat on whose behalf a message was sent', () => {
     const chat = { id: -100_777, type: 'supergroup', username: 'TeaHouseTalk' };
     const post = message({
       chat,
@@ -57,7 +57,7 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     expect(read({ update_id: 7, poll: { id: 'p' } })?.chatNames).toEqual([]);
   });
 
-  it('keeps the topic only of a message in a topic', () => {
+  it('reads the topic id only from a message in a topic', () => {
     const topic = { chat: group, text: 'x', message_thread_id: 7 };
     expect(read(message({ ...topic, is_topic_message: true }))?.content).toMatchObject({ topicId: 7 });
     expect(read(message(topic))?.content).toMatchObject({ topicId: undefined });
@@ -76,11 +76,11 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     ['a callback query', { update_id: 7, callback_query: { id: '1', from: ann, data: 'x' } }],
     ['an unknown kind', { update_id: 7, new_kind_of_thing: {} }],
     ['nothing', { update_id: 7 }],
-  ])('treats %s as an update to echo', (_what, update) => {
+  ])('reads %s as an update that is only acknowledged', (_what, update) => {
     expect(read(update)?.content).toEqual({ kind: 'other' });
   });
 
-  it('reads a migration from either chat', () => {
+  it('reads the migration of a group from the message in the old and in the new chat', () => {
     expect(read(message({ chat: group, migrate_to_chat_id: -200 }))?.content).toEqual({
       kind: 'migration',
       chatId: -100,
@@ -105,18 +105,18 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     ['told by a channel', { chat: { id: -200, type: 'channel' }, migrate_from_chat_id: -300 }],
     ['to where it is', { chat: group, migrate_to_chat_id: group.id }],
     ['to zero', { chat: group, migrate_to_chat_id: 0 }],
-  ])('ignores a migration %s: only a group becomes a supergroup', (_what, more) => {
+  ])('ignores a migration %s, because only a group can become a supergroup', (_what, more) => {
     expect(read(message(more))?.content).toEqual({ kind: 'other' });
   });
 
-  it('removes control characters from a text and keeps line breaks (D74)', () => {
+  it('removes control characters from a text and preserves line breaks (D74)', () => {
     expect(read(message({ text: 'a\u0000\u001b[31m\tb\nc\u009b\ud83d' }))?.content).toMatchObject({
       text: 'a[31m\tb\nc\ufffd',
     });
     expect(read(message({ text: '\u0000\u0007\n' }))?.content).toEqual({ kind: 'other' });
   });
 
-  it('accepts texts up to the platform’s maximum length', () => {
+  it('accepts texts up to the maximum length of the platform', () => {
     expect(read(message({ text: 'x'.repeat(16_384) }))?.content).toMatchObject({ kind: 'question' });
     expect(read(message({ text: 'x'.repeat(16_385) }))?.content).toEqual({ kind: 'other' });
   });
@@ -140,7 +140,7 @@ describe('verifyUpdate (D31, D33d)', () => {
   const unsigned = { secret: undefined, allowUnsigned: true };
   const trust = { secret: 'secret', allowUnsigned: false };
 
-  it('rejects updates without a configured secret unless allowed (D64)', () => {
+  it('rejects updates without a configured secret unless unsigned webhooks are allowed (D64)', () => {
     for (const sent of [body('{"update_id":7}'), body('no JSON'), null]) {
       expect(verifyUpdate(sent, open, { secret: undefined, allowUnsigned: false })).toMatchObject({
         outcome: 'rejected_unsigned',
@@ -160,7 +160,7 @@ describe('verifyUpdate (D31, D33d)', () => {
     ['an update_id that is no integer', '{"update_id":"7"}'],
     ['too deep', `{"update_id":7,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['nothing', ''],
-  ])('rejects %s as unreadable', (_what, text) => {
+  ])('rejects the body %s as unreadable', (_what, text) => {
     expect(verifyUpdate(body(text), open, unsigned)).toMatchObject({ outcome: 'rejected_unreadable' });
   });
 
@@ -172,14 +172,14 @@ describe('verifyUpdate (D31, D33d)', () => {
     expect(verifyUpdate(sent, open, unsigned)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
   });
 
-  it('rejects a body that is not JSON in any encoding, and one over the size limit', () => {
+  it('rejects a body that is not JSON in any encoding, and a body over the size limit', () => {
     expect(verifyUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, unsigned)).toMatchObject({
       outcome: 'rejected_unreadable',
     });
     expect(verifyUpdate(null, open, unsigned)).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
-  it('verifies the secret before reading the body', () => {
+  it('verifies the secret before it parses the body', () => {
     const digest = (secret: string): string => createHmac('sha256', 'd').update(secret).digest('hex');
     const verify = (given: string | null) =>
       verifyUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
@@ -195,7 +195,7 @@ describe('verifyUpdate (D31, D33d)', () => {
 
 const bot = { id: 99, username: 'example_bot' };
 
-/** A question with its commands and mentions marked as the platform does. */
+/** Returns a question whose commands and mentions are marked as entities, as Telegram does. */
 function ask(text: string, more: readonly Entity[] = []): Question {
   const marks = [...text.matchAll(/(?<=^|\s)(\/[A-Za-z0-9_]+(?:@\w+)?|@\w+)/g)];
   const entities = marks.map((match) => {
@@ -233,11 +233,11 @@ describe('readAddress (D32; rules/providers#telegram-updates)', () => {
     ['@example_bot', '@example_bot'],
     ['mail me at a@example_bot.org', 'mail me at a@example_bot.org'],
     ['see /ask@other_bot', 'see /ask@other_bot'],
-  ])('reads %j as %j', (text, wanted) => {
+  ])('interprets the text %j as %j', (text, wanted) => {
     expect(readAddress(ask(text), bot)).toEqual({ kind: 'ours', text: wanted });
   });
 
-  it('removes a mention by id', () => {
+  it('removes a mention of the bot by its id', () => {
     expect(
       readAddress(ask('Example, hello', [{ type: 'text_mention', offset: 0, length: 7, userId: 99 }]), bot),
     ).toEqual({
@@ -248,7 +248,7 @@ describe('readAddress (D32; rules/providers#telegram-updates)', () => {
     expect(readAddress(other, bot)).toEqual({ kind: 'ours', text: 'Ann, hello' });
   });
 
-  it('ignores a command for another bot', () => {
+  it('ignores a command addressed to another bot', () => {
     expect(readAddress(ask('/ask@other_bot hello'), bot)).toEqual({ kind: 'other_bot', username: 'other_bot' });
   });
 
@@ -259,7 +259,7 @@ describe('readAddress (D32; rules/providers#telegram-updates)', () => {
     });
   });
 
-  it('requires the bot’s name only for mentions', () => {
+  it('needs the bot’s name only for texts that contain a bot name', () => {
     expect([ask('hello'), ask('/ask hello'), ask('/ask@x_bot hello'), ask('@x_bot')].map(needsBotName)).toEqual([
       false,
       false,

@@ -1,6 +1,6 @@
 /**
- * Reads Telegram updates leniently: fields of the wrong type count as missing (rules/providers#telegram-updates). Texts
- * of people in private chats, groups and supergroups are answered, everything else is echoed (D32).
+ * Reads Telegram updates leniently: a field of the wrong type counts as missing (rules/providers#telegram-updates).
+ * Texts that people write in private chats, groups and supergroups are answered; everything else is echoed (D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
@@ -12,23 +12,26 @@ export interface Question {
   readonly chatId: number;
   readonly chatType: 'private' | 'group' | 'supergroup';
   readonly messageId: number | undefined;
-  /** Only for messages in a topic; otherwise the platform rejects it. */
+  /** Set only for messages in a topic. In other messages the platform rejects it. */
   readonly topicId: number | undefined;
   readonly senderId: number | undefined;
   readonly text: string;
   readonly entities: readonly Entity[];
 }
 
-/** Marked part of a text; offsets in UTF-16 units. */
+/** Marked part of a text, e.g. a mention. Offsets are in UTF-16 units. */
 export interface Entity {
   readonly type: string;
   readonly offset: number;
   readonly length: number;
-  /** For `text_mention`. */
+  /** Set only for entities of the type `text_mention`. */
   readonly userId: number | undefined;
 }
 
-/** A group became a supergroup. Both chats receive such an update; `to` is set in the group's. */
+/**
+ * A group became a supergroup. Both chats receive such an update: the group's update contains `to`, the supergroup's
+ * update contains `from`.
+ */
 export interface Migration {
   readonly kind: 'migration';
   /** Chat whose queue processes the update. */
@@ -41,11 +44,11 @@ export type UpdateContent = Question | Migration | { readonly kind: 'other' };
 
 export interface Update {
   readonly updateId: number;
-  /** Name of the field that is set, e.g. `message`; otherwise `unknown`. */
+  /** Name of the field that the update contains, e.g. `message`; otherwise `unknown`. */
   readonly field: string;
   readonly chatId: number | undefined;
   readonly senderId: number | undefined;
-  /** The chat and the chat on whose behalf it was written: ids as text, and `@name` in lower case. */
+  /** The chat of the message, and the chat on whose behalf it was written: ids as text, and `@name` in lower case. */
   readonly chatNames: readonly string[];
   readonly content: UpdateContent;
 }
@@ -58,13 +61,13 @@ export type Verdict =
     }
   | { readonly kind: 'update'; readonly update: Update };
 
-/** HMAC-SHA256 of the received secret under the delivery id; null = no header. */
+/** HMAC-SHA256 of the received secret under the delivery id; null = the webhook had no secret header. */
 export interface SecretDigest {
   readonly deliveryId: string;
   readonly digest: string | null;
 }
 
-/** Text stored until the agent exists; undefined = no header. */
+/** Returns the text that is stored until the agent exists; undefined = the webhook had no secret header. */
 export const encodeSecretDigest = ({ deliveryId, digest }: SecretDigest): string | undefined =>
   digest === null ? undefined : `${deliveryId}:${digest}`;
 
@@ -76,20 +79,20 @@ export function decodeSecretDigest(text: string | null): SecretDigest {
     : { deliveryId: text.slice(0, end), digest: text.slice(end + 1) };
 }
 
-/** Which updates are accepted (D31, D64). */
+/** Settings that decide which updates are accepted (D31, D64). */
 export interface UpdateTrust {
-  /** Undefined = none. */
+  /** Secret of the agent's webhook; undefined = the agent has none. */
   readonly secret: string | undefined;
-  /** Accept updates without a secret. */
+  /** Accepts updates for agents without a secret. */
   readonly allowUnsigned: boolean;
 }
 
-/** Longer than the platform allows. */
+/** Maximum length of a text; longer than the platform allows. */
 const maxTextLength = 16_384;
 const textFields = { texts: new Set(['text']) };
 const answeredChats = ['private', 'group', 'supergroup'] as const;
 
-/** Verifies and reads a webhook. The body is not read before it is verified. */
+/** Verifies a webhook and then reads its body. */
 export function verifyUpdate(
   body: Buffer | null,
   received: SecretDigest,
@@ -160,7 +163,7 @@ function readMessage(message: JsonObject): UpdateContent {
   const { text } = message;
   const sender = readSender(message);
   if (chatType === undefined || typeof text !== 'string' || isBlank(text) || text.length > maxTextLength) return other;
-  // Channel posts forwarded to the discussion group are not questions.
+  // Bot messages and channel posts forwarded to the discussion group are not questions.
   if (sender?.['is_bot'] === true || message['is_automatic_forward'] === true) return other;
   return {
     kind: 'question',
@@ -183,14 +186,17 @@ function readChatNames(inner: JsonObject): string[] {
     ]);
 }
 
-/** Only groups become supergroups: ids of private chats are positive and never change. */
+/**
+ * Whether a chat can have changed its id. Only groups become supergroups: ids of private chats are positive and never
+ * change.
+ */
 export function isMigration(from: number, to: number): boolean {
   return from < 0 && to < 0 && from !== to;
 }
 
 /**
- * Undefined for senders that post as a chat, e.g. anonymous administrators: `from` is then a shared bot of the
- * platform.
+ * Returns the sender, or undefined for senders that post as a chat, e.g. anonymous administrators: `from` is then a
+ * shared bot of the platform.
  */
 function readSender(message: JsonObject): JsonObject | undefined {
   return isJsonObject(message['from']) && !isJsonObject(message['sender_chat']) ? message['from'] : undefined;
@@ -207,16 +213,18 @@ function readEntities(value: unknown): Entity[] {
   });
 }
 
-/** Chat ids have up to 52 bits, which fit a double. */
+/**
+ * Returns an integer, or undefined for other values. Chat ids have up to 52 bits, which a double represents exactly.
+ */
 function readInteger(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** The bot, to recognise messages addressed to it. */
+/** Identity of the bot. It is used to recognise messages addressed to the bot. */
 export interface Bot {
-  /** Number before the colon of the token. */
+  /** Id of the bot: the number before the colon of the token. */
   readonly id: number | undefined;
-  /** Undefined when the Bot API did not return it; then every command may be for this bot. */
+  /** Undefined when the Bot API did not return the name. Every command may then be for this bot. */
   readonly username: string | undefined;
 }
 
@@ -229,7 +237,7 @@ type AddressedMessage =
 const addressingCommand = 'ask';
 const commandPattern = /^\/([A-Za-z0-9_]+)(?:@([A-Za-z0-9_]+))?$/;
 
-/** Whether the message can only be read with the bot's name. */
+/** Whether the bot's name is needed to decide if the message is for this bot. */
 export function needsBotName(question: Question): boolean {
   return question.entities.some(
     (entity) => ['bot_command', 'mention'].includes(entity.type) && textOf(question, entity).includes('@'),
@@ -237,8 +245,8 @@ export function needsBotName(question: Question): boolean {
 }
 
 /**
- * Reads `/cmd`, `/cmd@bot` and mentions (rules/providers#telegram-updates), and removes what only addresses this bot.
- * Commands for other bots are not answered; all other texts the bot receives are (D32).
+ * Reads `/cmd`, `/cmd@bot` and mentions (rules/providers#telegram-updates), and removes text whose only purpose is to
+ * address this bot. Commands for other bots are not answered; all other texts are (D32).
  */
 export function readAddress(question: Question, bot: Bot): AddressedMessage {
   const isOwnName = (name: string): boolean =>
@@ -273,7 +281,7 @@ function isOwnMention(question: Question, entity: Entity, bot: Bot): boolean {
   );
 }
 
-/** Removes the pieces with one adjacent space each, so that words keep their distance. */
+/** Removes ranges of the text, each with one adjacent space, so that one space remains between words. */
 function removePieces(text: string, pieces: readonly Pick<Entity, 'offset' | 'length'>[]): string {
   let result = text;
   for (const { offset, length } of pieces.toSorted((a, b) => b.offset - a.offset)) {
@@ -304,7 +312,7 @@ export function readTelegramThreadKey(threadKey: string): AgentChat | undefined 
   return chatId === undefined ? undefined : { chatId: Number(chatId), agentId: Number(agentId) };
 }
 
-/** Sender of messages in Telegram threads. */
+/** Returns the `sender` value of a user's messages in Telegram threads. */
 export function telegramSender(userId: number): string {
   return `telegram:user:${userId}`;
 }

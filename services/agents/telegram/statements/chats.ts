@@ -1,7 +1,7 @@
-/** Telegram chats: job, reachability and migration. */
+/** Statements on Telegram chats: job, reachability and migration. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
-/** Finds or creates and locks the chat's row: its updates and its job change together. */
+/** Finds or creates the chat's row and locks it, so that the chat's updates and its job change together. */
 export const openChat = statement.one({
   name: 'chats.open',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -13,13 +13,16 @@ export const openChat = statement.one({
     on conflict (agent_id, chat_id) do update set chat_id = excluded.chat_id returning c.id`,
 });
 
-/** A hanging process can hold a row for a minute, so statements of this transaction give up earlier. */
+/** Limits how long this transaction waits for a row. A hanging process can lock a row for a minute. */
 export const setLockTimeout = statement.none({
   name: 'chats.limit-wait',
   sql: () => sql`set local lock_timeout = '1s'`,
 });
 
-/** Queued or running job of the chat. Call it with the chat locked, to see the previous holder's changes. */
+/**
+ * Returns the queued or running job of the chat. Call it with the chat locked, to see the previous transaction's
+ * changes.
+ */
 export const findChatJob = statement.maybeOne({
   name: 'chats.has-job',
   params: { chat: t.bigint },
@@ -38,7 +41,10 @@ const claimedChat = { id: t.bigint, agent_id: t.integer, chat_id: t.bigint, fenc
 /** A chat claimed by one attempt of its job. */
 export type ClaimedChat = RowOf<typeof claimedChat>;
 
-/** Undefined when the job is not the chat's current job. */
+/**
+ * Starts an attempt of the chat's job and increments the fence. Returns undefined when the job is not the chat's
+ * current job.
+ */
 export const startChatAttempt = statement.maybeOne({
   name: 'chats.begin',
   params: { chat: t.bigint, jobId: t.uuid },
@@ -50,7 +56,7 @@ export const startChatAttempt = statement.maybeOne({
     returning id, agent_id, chat_id, fence`,
 });
 
-/** Undefined when a later attempt has claimed the chat. */
+/** Locks the chat for an attempt. Returns undefined when a later attempt has claimed the chat. */
 export const lockChat = statement.maybeOne({
   name: 'chats.lock',
   params: { id: t.bigint, fence: t.bigint },
@@ -58,7 +64,7 @@ export const lockChat = statement.maybeOne({
   sql: ({ id, fence }) => sql`select id from agents.telegram_chats where id = ${id} and fence = ${fence} for update`,
 });
 
-/** Current chat id, following migrations to supergroups. Undefined for an unknown chat. */
+/** Returns the current chat id, following migrations to supergroups. Returns undefined for an unknown chat. */
 export const findCurrentChat = statement.maybeOne({
   name: 'chats.current',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -91,7 +97,7 @@ export const unmarkBlocked = statement.none({
     where agent_id = ${agentId} and chat_id = ${chatId} and blocked_at is not null`,
 });
 
-/** A waiting update of the chat. */
+/** Returns a waiting update of the chat. */
 export const findPendingReceipt = statement.maybeOne({
   name: 'chats.waits',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -111,7 +117,7 @@ export const markMigrated = statement.none({
     on conflict (agent_id, chat_id) do update set migrated_to = excluded.migrated_to`,
 });
 
-/** Id of the chat and of the groups that became it. */
+/** Returns the ids of a chat and of the groups that became this chat. */
 export const listChatIds = statement.many({
   name: 'chats.numbers',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -120,7 +126,10 @@ export const listChatIds = statement.many({
     union select chat_id from agents.telegram_chats where agent_id = ${agentId} and migrated_to = ${chatId}`,
 });
 
-/** Locks private chats of an agent and user; null matches all. Their id is the user's, which is positive. */
+/**
+ * Locks the private chats of an agent and user; null matches all. The id of a private chat is the id of its user, which
+ * is positive.
+ */
 export const lockPrivateChats = statement.many({
   name: 'chats.lock-private',
   params: { agentId: t.integer.nullable, userId: t.bigint.nullable },

@@ -1,4 +1,4 @@
-/** Receipts of messaging updates during processing (D20, D32, D33b). */
+/** Statements on receipts of messaging updates during processing (D20, D32, D33b). */
 import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 
@@ -13,20 +13,23 @@ const newReceipt = {
   kind: t.text.nullable,
   chatId: t.bigint.nullable,
   senderId: t.bigint.nullable,
-  /** Row of the chat whose queue processes it. */
+  /** Row of the chat whose queue processes the update. */
   chat: t.bigint.nullable,
   headers: t.json,
   body: t.bytes.nullable,
   digest: t.text.nullable,
   size: t.integer.nullable,
-  /** For an update that is verified later, as `encodeSecretDigest` writes it. */
+  /** Set for an update that is verified later, in the format of `encodeSecretDigest`. */
   secretDigest: t.text.nullable,
   outcome: t.text,
   message: t.text.nullable,
 };
 export type NewReceipt = ParamsOf<typeof newReceipt>;
 
-/** `is_new` is false for a repeated update. A redelivery by the broker is not counted. */
+/**
+ * Inserts a receipt. `is_new` is false for a repeated update. A redelivery by the broker is not counted as a
+ * repetition.
+ */
 export const insertReceipt = statement.one({
   name: 'receipts.insert',
   params: newReceipt,
@@ -58,7 +61,7 @@ const columns = {
   settles_as: t.text.as<UpdateOutcome>().nullable,
   reply_html: t.text.nullable,
   echo: t.text.as<'sending' | 'sent' | 'failed'>().nullable,
-  /** Too old to be answered. */
+  /** Whether the update is too old to be answered. */
   expired: t.boolean,
 };
 export type ReceiptRow = RowOf<typeof columns>;
@@ -74,7 +77,7 @@ export const findReceipt = statement.maybeOne({
     from agents.webhook_receipts where id = ${id}`,
 });
 
-/** First unfinished update of a chat. */
+/** Returns the first unfinished update of a chat. */
 export const findNextReceipt = statement.maybeOne({
   name: 'receipts.next-of-chat',
   params: { chat: t.bigint },
@@ -85,7 +88,7 @@ export const findNextReceipt = statement.maybeOne({
     from agents.webhook_receipts where chat = ${chat} and outcome in ('pending', 'answering') order by update_id, id limit 1`,
 });
 
-/** Last stored message of the chat before operator message `messageId`. */
+/** Returns the last message of the chat stored before the operator's message `messageId`. */
 export const findPrecedingMessage = statement.maybeOne({
   name: 'receipts.before-words',
   params: { chat: t.bigint, messageId: t.bigint },
@@ -96,7 +99,7 @@ export const findPrecedingMessage = statement.maybeOne({
     where c.id = ${chat} and r.body is not null order by r.update_id desc, r.id desc limit 1`,
 });
 
-/** Stores the reply and its planned parts. The outcome becomes `settlesAs` once all are sent. */
+/** Stores the reply and its planned parts. Once all parts are sent, `settlesAs` becomes the outcome. */
 export const planReply = statement.none({
   name: 'receipts.plan-reply',
   params: {
@@ -114,11 +117,11 @@ export const planReply = statement.none({
     on conflict do nothing`,
 });
 
-/** Result of processing an update. */
+/** Outcome of processing an update. */
 export interface Settlement {
   readonly outcome: UpdateOutcome;
   readonly message?: string | null | undefined;
-  /** Pending echo, which needs the body. */
+  /** Echo that remains to be sent; it needs the body of the update. */
   readonly echo?: 'mirror' | 'raw' | undefined;
 }
 
@@ -130,7 +133,7 @@ export const settleReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** Undefined when it was claimed before: echoes are attempted once. */
+/** Claims the echo of an update. Returns undefined when it was claimed before: an echo is attempted only once. */
 export const claimEcho = statement.maybeOne({
   name: 'receipts.take-echo',
   params: { id: t.bigint },
@@ -139,7 +142,9 @@ export const claimEcho = statement.maybeOne({
     sql`update agents.webhook_receipts set echo = 'sending' where id = ${id} and echo is null returning id`,
 });
 
-/** Also settles receipts that were waiting for their echo only. Ignored updates keep no body (D68). */
+/**
+ * Finishes an echo and settles receipts that waited only for their echo. The body of ignored updates is deleted (D68).
+ */
 export const finishEcho = statement.none({
   name: 'receipts.end-echo',
   params: { id: t.bigint, sent: t.boolean, message: t.text.nullable },
@@ -150,7 +155,7 @@ export const finishEcho = statement.none({
     where id = ${id}`,
 });
 
-/** Erases contents and people from receipts; null filters match all. Outcomes stay. */
+/** Erases contents and people from receipts. A null filter matches all. Outcomes remain. */
 export const eraseReceipts = statement.none({
   name: 'receipts.erase',
   params: { agentId: t.integer.nullable, chatId: t.bigint.nullable, senderId: t.bigint.nullable },

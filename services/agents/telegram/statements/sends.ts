@@ -1,6 +1,6 @@
 /**
- * Sends of replies and of messages by operators, in parts (D33b, H3). Updates check the fence, so that earlier attempts
- * write nothing.
+ * Statements on sends of replies and of operators' messages, in parts (D33b, H3). Updates check the fence, so that
+ * earlier attempts write nothing.
  */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
@@ -17,7 +17,7 @@ export const listSends = statement.many({
     sql`select part, status, plain, bare from agents.telegram_sends where receipt_id = ${receiptId} order by part`,
 });
 
-/** Sends interrupted by a crash may have arrived. */
+/** Marks sends interrupted by a crash as `unknown`, since they may have arrived. */
 export const markOrphans = statement.none({
   name: 'sends.mark-orphans',
   params: { receiptId: t.bigint },
@@ -26,7 +26,7 @@ export const markOrphans = statement.none({
     where receipt_id = ${receiptId} and status = 'sending'`,
 });
 
-/** Undefined when a later attempt has claimed the chat: nothing may be sent. */
+/** Updates a part. Returns undefined when a later attempt has claimed the chat: nothing may be sent. */
 export const updateSend = statement.maybeOne({
   name: 'sends.write',
   params: {
@@ -61,7 +61,7 @@ export const updateSend = statement.maybeOne({
     where c.id = ${chat} and c.fence = ${fence} and s.receipt_id = ${receiptId} and s.part = ${part} returning s.part`,
 });
 
-/** Plans all parts again that may not have arrived. Returns them. */
+/** Plans all parts again that may not have arrived, and returns them. */
 export const replanSends = statement.many({
   name: 'sends.repeat',
   params: { receiptId: t.bigint },
@@ -83,7 +83,7 @@ export const planOperatorSends = statement.none({
     select ${messageId}, part, ${chat} from generate_series(1, ${parts}) as part`,
 });
 
-/** First unfinished part of the oldest message. */
+/** Returns the first unfinished part of the oldest operator message. */
 export const findNextOperatorSend = statement.maybeOne({
   name: 'words.next-of-chat',
   params: { chat: t.bigint },
@@ -94,7 +94,7 @@ export const findNextOperatorSend = statement.maybeOne({
     where s.chat = ${chat} and s.status in ('planned', 'sending') order by s.message_id, s.part limit 1`,
 });
 
-/** Sends interrupted by a crash may have arrived. */
+/** Marks operators' sends interrupted by a crash as `unknown`, since they may have arrived. */
 export const markOrphanedOperatorSends = statement.none({
   name: 'words.mark-orphans',
   params: { chat: t.bigint },
@@ -103,7 +103,10 @@ export const markOrphanedOperatorSends = statement.none({
     where chat = ${chat} and status = 'sending'`,
 });
 
-/** Undefined when a later attempt has claimed the chat or the message was erased: nothing may be sent. */
+/**
+ * Updates a part. Returns undefined when a later attempt has claimed the chat or the message was erased: nothing may be
+ * sent.
+ */
 export const updateOperatorSend = statement.maybeOne({
   name: 'words.write',
   params: {
@@ -136,7 +139,7 @@ export const updateOperatorSend = statement.maybeOne({
     where c.id = ${chat} and c.fence = ${fence} and s.message_id = ${messageId} and s.part = ${part} returning s.part`,
 });
 
-/** Ends all planned parts of the chat unsent. */
+/** Marks all planned parts of the chat as given up, without sending them. */
 export const abandonOperatorSends = statement.none({
   name: 'words.give-up',
   params: { chat: t.bigint, fence: t.bigint, error: t.text },

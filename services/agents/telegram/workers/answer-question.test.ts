@@ -3,7 +3,7 @@ import { runWhileTyping } from './answer-question.ts';
 
 const target = { token: '1:t', chatId: 7, topicId: undefined };
 
-/** Counts calls; the platform rejects them after `allowed` times. */
+/** Counts typing calls. The platform rejects further calls after `allowed` of them. */
 function recordTyping(allowed = Number.POSITIVE_INFINITY) {
   const calls: number[] = [];
   let onCall = (): void => undefined;
@@ -21,7 +21,7 @@ function recordTyping(allowed = Number.POSITIVE_INFINITY) {
 }
 
 describe('runWhileTyping (rules/providers#telegram-sending)', () => {
-  it('repeats typing until the work ends', async () => {
+  it('sends the typing action repeatedly until the work ends', async () => {
     const { bot, calls, times } = recordTyping();
     expect(await runWhileTyping(bot, target, () => times(3).then(() => 'done'), 1)).toBe('done');
     const count = calls.length;
@@ -30,7 +30,7 @@ describe('runWhileTyping (rules/providers#telegram-sending)', () => {
     expect(calls).toHaveLength(count);
   });
 
-  it('stops when the platform rejects it, and when the work fails', async () => {
+  it('stops typing when Telegram rejects the typing action, and when the work fails', async () => {
     const { bot, calls } = recordTyping(1);
     const failing = runWhileTyping(
       bot,

@@ -12,21 +12,21 @@ import { lockChat, unmarkBlocked } from '../statements/chats.ts';
 import { planReply, type Settlement } from '../statements/receipts.ts';
 import type { ChatWorkerDependencies, WorkItem } from './chat-run.ts';
 
-/** Sent when the model fails. Nothing was recorded, so the message must be sent again. */
+/** Sent when the model fails. The question was not recorded, so the visitor must send it again. */
 export const noAnswerNotice =
   'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
 const noReply: Notice = { message: 'The model returned no reply. The chat was notified.', html: noAnswerNotice };
 
-/** The message is recorded; an operator answers it (H1). */
+/** The question is recorded, and an operator answers it (H1). */
 const takenOver = Symbol('left to a person');
 
-/** Reason without a reply, for operators and for the chat. */
+/** Why a question gets no reply: one text for operators, one for the chat. */
 interface Notice {
   readonly message: string;
   readonly html: string;
 }
 
-/** Sent when the daily token budget is used up (D71). @param seconds until the end of the day */
+/** Notice that the daily token budget is used up (D71). @param seconds until the end of the day */
 function budgetNotice(seconds: number): Notice {
   const hours = Math.ceil(seconds / 3_600);
   const html = `Sorry, I have answered as much as I may today. Your message was not kept; please send it again in ${hours} hour${hours === 1 ? '' : 's'}.`;
@@ -34,11 +34,12 @@ function budgetNotice(seconds: number): Notice {
 }
 
 /**
- * Maximum duration of a turn, including the wait for an earlier one. Leaves time to send the reply in the same attempt.
+ * Maximum duration of a turn, including the wait for an earlier turn. The same attempt then still has time to send the
+ * reply.
  */
 const turnMs = 150_000;
 
-/** Undefined when a reply was planned; otherwise the final outcome. */
+/** Answers a question. Returns undefined when a reply was planned; otherwise returns the final outcome. */
 export async function answerQuestion(
   deps: ChatWorkerDependencies,
   item: WorkItem,
@@ -75,7 +76,7 @@ async function identify(
   return { id, username: identity?.username };
 }
 
-/** Records the turn with its reply, or the question alone. Otherwise returns the notice to send. */
+/** Records the turn with its reply, or only the question during a takeover. On failure returns the notice to send. */
 async function runTurn(
   runtime: ChatRuntime,
   { db }: ChatWorkerDependencies,
@@ -109,14 +110,15 @@ async function runTurn(
   } catch (error) {
     if (run.signal.aborted) throw run.signal.reason;
     if (!(error instanceof TurnFailure)) throw error;
-    // A lost lease aborts the model too. That is not a failure of the model, so the turn is retried without a notice.
+    // A lost lease also aborts the model call. This is not a failure of the model, so the turn is retried without a
+    // notice.
     if (error.kind === 'lost' || (error.kind === 'out_of_time' && !outOfTime.aborted))
       throw new RetryLater(error.message, { delayMs: 200 });
     return error.kind === 'over_budget' ? budgetNotice(error.retryAfter) : noReply;
   }
 }
 
-/** Idempotency key of the turn that answers an update. */
+/** Returns the idempotency key of the turn that answers an update. */
 export function turnKeyOf(updateId: number | null): string {
   return `telegram:${updateId}`;
 }
@@ -133,7 +135,7 @@ async function storePlan(
 
 const defaultRepeatMs = 4_500;
 
-/** Shows "typing" until `work` ends. The platform shows it for five seconds, so it is repeated. */
+/** Shows "typing" until `work` ends. The platform displays it for five seconds per call, so the call is repeated. */
 export async function runWhileTyping<T>(
   bot: BotApi,
   target: { token: string; chatId: number; topicId: number | undefined },

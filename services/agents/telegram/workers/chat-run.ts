@@ -13,7 +13,7 @@ export type ChatWorkerDependencies = Pick<Dependencies, 'bot' | 'db' | 'jobs' | 
 
 export type ChatJobRun = JobRun<PayloadOf<typeof agents.jobs.workChat>>;
 
-/** One update being processed. */
+/** An update that is being processed. */
 export interface WorkItem {
   readonly run: ChatJobRun;
   readonly chat: ClaimedChat;
@@ -22,13 +22,14 @@ export interface WorkItem {
 }
 
 /**
- * Updates are stored concurrently and redelivered after crashes. An update may be processed only when every earlier
- * message has its receipt; otherwise it could overtake one of the same chat.
+ * Order in which updates were accepted. Updates are stored concurrently and redelivered after crashes, so an update is
+ * processed only when every earlier message has a receipt; otherwise it could overtake an earlier update of the same
+ * chat.
  */
 export interface IntakeOrder {
-  /** Whether all earlier messages are stored. */
+  /** Whether all earlier messages of the stream are stored. */
   isComplete(streamSequence: number): boolean;
-  /** Reads the acknowledged position from the broker; concurrent calls share one request. Never rejects. */
+  /** Reads the acknowledged position from the broker. Concurrent calls share one request. Never rejects. */
   refresh(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Sends texts to chats in parts (D32, D33b). Each part is stored as `sending` before its call and with the result after
- * it; a send is repeated only if nothing can have arrived. Parts left as `sending` by a crash are not sent again
- * automatically.
+ * it. A send is repeated only if the message cannot have arrived. Parts that a crash left as `sending` are not sent
+ * again automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobRun, LeaseLost, RetryLater } from '#libs/jobs';
@@ -29,14 +29,14 @@ import {
 } from '../statements/sends.ts';
 import type { ChatJobRun, ChatWorkerDependencies, WorkItem } from './chat-run.ts';
 
-/** A longer wait ends the attempt to free the worker. */
+/** Maximum wait within an attempt. A longer wait ends the attempt, to free the worker. */
 const maxWaitSeconds = 2;
-/** Calls per part and attempt, for fallbacks and short waits. */
+/** Maximum calls per part and attempt, including fallbacks and retries after short waits. */
 const maxCalls = 10;
-/** Calls continue when the process stops, since their outcome would be unknown. */
+/** Calls to Telegram continue while the process stops, since the outcome of an aborted call is unknown. */
 const neverAborted = new AbortController().signal;
 
-/** Changes of a part. */
+/** Changes to a stored part. */
 interface SendChange {
   readonly status: SendStatus;
   /** Absent = unchanged. */
@@ -47,15 +47,15 @@ interface SendChange {
   readonly bare?: boolean;
 }
 
-/** A part to send. */
+/** A part of a text to send. */
 interface ReplyPart {
   readonly html: string;
-  /** Set by earlier attempts. */
+  /** Sent as plain text because an earlier attempt's HTML was rejected. */
   readonly plain: boolean;
   readonly bare: boolean;
   readonly topicId?: number | undefined;
   readonly replyTo?: number | undefined;
-  /** @throws LeaseLost when a later attempt has the chat. */
+  /** Stores a change. @throws LeaseLost when a later attempt has claimed the chat. */
   readonly write: (change: SendChange) => Promise<void>;
   /** Identifiers for log lines. */
   readonly logFields: Readonly<Record<string, number>>;
@@ -66,13 +66,13 @@ interface PartDependencies {
   readonly bot: BotApi;
   readonly run: Pick<JobRun<unknown>, 'signal' | 'logger'>;
   readonly agent: MessagingAgent & { readonly bot_token: string };
-  /** Chat id at the time the update was queued. */
+  /** Id of the chat when the update was queued. */
   readonly chatId: number;
 }
 
 /**
- * False when the chat accepts no further messages. @throws RetryLater when it cannot be sent yet and nothing is in
- * flight
+ * Sends a part. Returns false when the chat accepts no further messages. @throws RetryLater when the part cannot be
+ * sent yet and no call is in flight
  */
 async function deliverPart(deps: PartDependencies, part: ReplyPart): Promise<boolean> {
   return await new PartDelivery(deps, part).deliver();
@@ -108,7 +108,8 @@ class PartDelivery {
   #compose(chatId: number): OutgoingMessage {
     const { html, topicId, replyTo } = this.#part;
     const text = this.#plain ? toVisibleText(html) : html;
-    // In a supergroup, the topics and messages of the former group have other ids.
+    // Topic and reply reference are omitted, since topics and messages have other ids in the supergroup than in its
+    // former group.
     if (this.#bare || chatId !== this.#deps.chatId) return { chatId, text, html: !this.#plain };
     return { chatId, text, html: !this.#plain, topicId, replyTo };
   }
@@ -133,7 +134,8 @@ class PartDelivery {
         await write({ status: 'planned', error: result.error, plain: true });
         return 'again';
       case 'refused':
-        // The topic or the question may have been deleted.
+        // A rejected message with a topic or reply reference is sent without them: the topic or the question may have
+        // been deleted.
         if (message.topicId === undefined && message.replyTo === undefined) return await this.#refuse(result.error);
         this.#bare = true;
         await write({ status: 'planned', error: result.error, bare: true });
@@ -200,7 +202,7 @@ export async function deliverReply(
   return settle(await listSends(db, { receiptId: receipt.id }), receipt.settles_as ?? 'answered', receipt.message);
 }
 
-/** @throws LeaseLost when a later attempt has the chat. */
+/** Returns a function that stores changes of a part. @throws LeaseLost when a later attempt has claimed the chat. */
 function createWriter(
   { db }: ChatWorkerDependencies,
   { chat, receipt }: WorkItem,
@@ -213,7 +215,7 @@ function createWriter(
   };
 }
 
-/** The worst result determines the outcome. */
+/** Returns the outcome of a reply: the worst result of its parts. */
 function settle(sends: readonly SendRow[], settlesAs: UpdateOutcome, message: string | null): Settlement {
   const has = (status: SendRow['status']): boolean => sends.some((send) => send.status === status);
   const echo = settlesAs === 'answered' ? ({ echo: 'mirror' } as const) : {};
@@ -229,7 +231,10 @@ function settle(sends: readonly SendRow[], settlesAs: UpdateOutcome, message: st
   return { outcome: settlesAs, message, ...echo };
 }
 
-/** Sends waiting messages of operators in the chat's queue, in order with replies (H3). @throws RetryLater */
+/**
+ * Sends waiting messages of operators. They share the chat's queue with replies, so the order is correct (H3). @throws
+ * RetryLater
+ */
 export async function deliverOperatorMessages(
   { db, bot }: ChatWorkerDependencies,
   run: ChatJobRun,
@@ -280,7 +285,7 @@ export async function deliverOperatorMessages(
   }
 }
 
-/** Topic of the last message before the operator's. */
+/** Returns the topic of the last message before the operator's message. */
 async function findTopic(db: Queryable, message: { chat: number; messageId: number }): Promise<number | undefined> {
   const last = await findPrecedingMessage(db, message);
   const content = last === undefined ? undefined : readUpdate(last.body)?.content;

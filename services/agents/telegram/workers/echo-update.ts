@@ -1,6 +1,6 @@
 /**
- * Echo channel (rules/agents#messaging-webhook; D33c): questions with their replies, or raw updates. Best effort: tried
- * once, truncated to fit, and independent of replies.
+ * Sends updates to the echo channel (rules/agents#messaging-webhook; D33c): questions with their replies, or raw
+ * updates. An echo is attempted once, truncated to one message, and independent of replies.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
@@ -59,7 +59,7 @@ interface Part {
   readonly html: boolean;
 }
 
-/** JSON of the update, truncated to one message. */
+/** Formats an update as JSON, truncated to one message. */
 function formatRaw({ body }: ReceiptRow): Part[] {
   const text = body === null ? '' : toStorableText(decodeBody(body)).trim();
   const fits = text.length <= messageLimits.visible;
@@ -68,7 +68,7 @@ function formatRaw({ body }: ReceiptRow): Part[] {
     : [{ text: fits ? text : `${truncateText(text, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
 }
 
-/** `Q: …`, a blank line, `A: …`. */
+/** Formats a question and its reply as `Q: …`, a blank line, `A: …`. */
 async function formatMirror(db: Database, { agent_id: agentId, update_id: updateId }: ReceiptRow): Promise<Part[]> {
   const turn = await findTurn(db, { turnKey: `agent:${agentId}:${turnKeyOf(updateId)}` });
   if (turn === undefined || turn.agentHtml === null) return [];
@@ -97,7 +97,7 @@ async function sendPart(
   return result;
 }
 
-/** Channel id, or `@name`. */
+/** Returns the echo channel as a numeric id or as `@name`. */
 function toChatId(channel: string): number | string {
   const id = Number(channel);
   return /^-?[0-9]+$/.test(channel) && Number.isSafeInteger(id) ? id : channel;

@@ -1,5 +1,5 @@
 /**
- * Stores updates from the webhook stream: verified by secret, one receipt per update, then queued for its job (D20,
+ * Stores updates from the webhook stream: verifies the secret, writes one receipt per update and queues a job (D20,
  * D31, D33d).
  */
 import { createHash } from 'node:crypto';
@@ -24,9 +24,9 @@ import { insertReceipt } from '../statements/receipts.ts';
 
 type IntakeDependencies = Pick<Dependencies, 'bus' | 'config' | 'db' | 'jobs' | 'logger'>;
 
-/** Storing takes milliseconds; messages of a crashed process should be redelivered soon. */
+/** Storing an update takes milliseconds, so messages of a crashed process can be redelivered soon. */
 const ackWaitMs = 5_000;
-/** Receipts of rejected webhooks. */
+/** Update fields of receipts of rejected webhooks. */
 const noUpdateFields = {
   updateId: undefined,
   kind: undefined,
@@ -117,7 +117,7 @@ async function storeUpdate(
   await (content.kind === 'other' ? admit() : sequencer.run(`${agent.id}/${content.chatId}`, admit));
 }
 
-/** Ids of an unverified update stored until its agent exists, so that erasure finds it. */
+/** Reads ids from an unverified update whose agent does not exist yet, so that erasure finds its receipt. */
 function readUnverifiedIds(body: Buffer | null): Partial<Record<'chatId' | 'senderId', number | undefined>> {
   const update = body === null ? undefined : readUpdate(body);
   return update === undefined ? {} : { chatId: update.chatId, senderId: update.senderId };
@@ -128,15 +128,17 @@ function dedupeDigest(outcome: string, slug: string, body: Buffer | string): str
 }
 
 /**
- * Stores updates of one chat one after the other, since each locks the chat's row. Waiting happens here, without a
+ * Stores updates of one chat one after the other, since each store locks the chat's row. Updates wait here without a
  * connection; otherwise a busy or locked chat would use up all connections of the service.
  */
 interface ChatSequencer {
-  /** Runs `work` after earlier work of the same chat. @throws ChatLocked also when earlier work found the row locked */
+  /**
+   * Runs `work` after earlier work of the same chat. @throws ChatLocked when this or earlier work found the row locked
+   */
   run<T>(chat: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Another process holds the chat's row for longer than storing an update takes. */
+/** Another process locks the chat's row for longer than storing an update takes. */
 class ChatLocked extends Error {
   constructor(cause: unknown) {
     super('The chat is held by another process', { cause });
@@ -151,7 +153,8 @@ function createChatSequencer(): ChatSequencer {
     run: async (chat, work) => {
       const previous = last.get(chat);
       const current = (async () => {
-        // Later updates would only wait as long again and block other chats.
+        // After a lock timeout, waiting updates of the chat fail at once. Otherwise each would wait as long and block
+        // other chats.
         await previous?.catch((error: unknown) => (error instanceof ChatLocked ? Promise.reject(error) : undefined));
         return await work().catch((error: unknown) => {
           throw sqlStateOf(error) === lockNotAvailable ? new ChatLocked(error) : error;

@@ -1,7 +1,7 @@
 /**
  * Processes the updates of a chat (D32). A chat with waiting updates has exactly one job, which enqueues the next one
- * in the transaction that ends it, so messages of one chat are answered in order and chats do not block each other. The
- * fence prevents writes of earlier attempts.
+ * in the transaction that ends it. Messages of one chat are therefore answered in order, and chats do not block each
+ * other. The fence prevents writes by earlier attempts.
  */
 import { AppError } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
@@ -25,7 +25,7 @@ import { type ChatJobRun, type ChatWorkerDependencies, createIntakeOrder, type I
 import { answerQuestion } from './answer-question.ts';
 import { deliverReply, deliverOperatorMessages } from './deliver.ts';
 
-/** Attempts after which an internal error fails the update, so that it does not block the chat. */
+/** Maximum attempts after internal errors. Then the update fails, so that it does not block the chat. */
 const maxFaults = 8;
 const migrationPauseMs = 300;
 
@@ -34,7 +34,7 @@ export function createChatWorker(deps: ChatWorkerDependencies & Pick<Dependencie
   return async (run: ChatJobRun): Promise<void> => {
     const chat = await startChatAttempt(deps.db, { chat: run.payload.chat_id, jobId: run.id });
     if (chat === undefined) return;
-    // Messages of operators precede waiting updates but do not interrupt a reply.
+    // Messages of operators are sent before waiting updates, but do not interrupt a reply.
     if (
       (await hasOperatorSends(deps.db, chat)) &&
       (await findNextReceipt(deps.db, { chat: chat.id }))?.answering !== true
@@ -51,7 +51,7 @@ export function createChatWorker(deps: ChatWorkerDependencies & Pick<Dependencie
   };
 }
 
-/** The first waiting update, once no earlier one can be missing. */
+/** Returns the first waiting update once every earlier update is stored. */
 async function waitForNext(
   { db, order }: { readonly db: Queryable; readonly order: IntakeOrder },
   run: ChatJobRun,
@@ -91,7 +91,7 @@ async function processReceipt(
   return await deliverReply(deps, item, content);
 }
 
-/** Updates of the group precede those of the supergroup. */
+/** Migrates a group. Waiting updates of the group are processed before updates of the supergroup. */
 async function migrate(
   { db }: ChatWorkerDependencies,
   agent: MessagingAgent,
@@ -109,7 +109,10 @@ async function migrate(
   return { outcome: 'migrated', message: `${from} became ${to}.`, echo: 'raw' };
 }
 
-/** Retries expected failures. Other errors fail the update after some attempts, so that the chat continues. */
+/**
+ * Rethrows expected failures for a retry. Other errors fail the update after `maxFaults` attempts, so that the chat
+ * continues.
+ */
 function toSettlement(error: unknown, run: ChatJobRun): Settlement {
   if (
     run.signal.aborted ||
@@ -124,7 +127,9 @@ function toSettlement(error: unknown, run: ChatJobRun): Settlement {
   return { outcome: 'failed', message: 'Internal error. See the log.' };
 }
 
-/** Does the same for messages of operators. */
+/**
+ * Treats errors while sending operators' messages like errors of updates: the messages fail after `maxFaults` attempts.
+ */
 async function abandonOnFault(
   { db }: ChatWorkerDependencies,
   run: ChatJobRun,
@@ -139,7 +144,7 @@ async function hasOperatorSends(db: Queryable, { id: chat }: { readonly id: numb
   return (await findNextOperatorSend(db, { chat })) !== undefined;
 }
 
-/** Settles the update and enqueues the next job in the transaction that ends this one. */
+/** Settles the update and enqueues the next job, in the transaction that ends this job. */
 async function finish(
   { jobs }: ChatWorkerDependencies,
   run: ChatJobRun,

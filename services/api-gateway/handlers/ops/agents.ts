@@ -1,4 +1,4 @@
-/** `/api/ops/agents`: agents, and knowledge that is pending a decision (D70). */
+/** Handlers of `/api/ops/agents`: agents, and knowledge that is pending a decision (D70). */
 import type { RouteHandlers } from '#libs/http';
 import { type ListKind, operatorLists, encodePosition } from '#libs/cursor';
 import { agents } from '#services/agents';
@@ -37,7 +37,7 @@ export function createAgentHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHa
   };
 }
 
-/** A page of `limit` items; `found` has one more when there is a next page. */
+/** Returns a page of `limit` items; `found` contains one more item when there is a next page. */
 function toPage<Item>(
   kind: ListKind,
   found: readonly Item[],

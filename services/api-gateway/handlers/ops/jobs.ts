@@ -1,4 +1,4 @@
-/** `/api/ops/jobs`: the jobs of all services as one list, and acts on them (P2, P3). */
+/** Handlers of `/api/ops/jobs`: the jobs of all services as one list, and actions on jobs (P2, P3). */
 import type { ReplyBodyOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
@@ -46,7 +46,7 @@ const filterFields = [
   'created_after',
   'created_before',
 ] as const satisfies (keyof Filter)[];
-/** Jobs in the reply to a bulk change. */
+/** Maximum number of jobs in the reply to a bulk change. */
 const maxListedJobs = 100;
 
 type Item = JobItem & { readonly service: string };
@@ -99,9 +99,9 @@ export function createJobHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHand
 }
 
 /**
- * Reads the rows that a page needs from each service: first twice its share, then the rest from services whose rows are
- * all on the page. Rows of a service that fails in the second round are dropped, so that the next page starts at the
- * same position.
+ * Reads the rows for a page in two rounds. The first reads twice its share from each service; the second reads more
+ * from services whose rows are all on the page. Rows of a service that fails in the second round are dropped, so that
+ * the next page starts at the same position for this service.
  */
 async function readParts(
   names: readonly ServiceName[],
@@ -130,7 +130,7 @@ async function readParts(
 
 const jobNotFound = (): AppError => notFound('The job does not exist.');
 
-/** Job types start with the name of their service. */
+/** Returns the services that can have matching jobs. Job types start with the name of their service. */
 function servicesOf({
   service,
   type,
@@ -175,7 +175,7 @@ async function changeJobs(body: Selection, change: ChangeJobs): Promise<ReplyBod
   return { matched: sum('matched'), changed: sum('changed'), failed: sum('failed') + requested - sent, items, missing };
 }
 
-/** Valid ids of a service, without duplicates. */
+/** Returns the valid ids of a service, without duplicates. */
 function idsOf(name: ServiceName, ids: readonly { service: string; id: string }[]): string[] {
   return [...new Set(ids.filter(({ service, id }) => service === name && uuid.test(id)).map(({ id }) => id))];
 }

@@ -1,4 +1,4 @@
-/** `GET /api/ops/overview`: reports of all services (P1). */
+/** Handles `GET /api/ops/overview`: reports of all services (P1). */
 import type { RouteHandlers } from '#libs/http';
 import { streamNames } from '#libs/nats';
 import { composeOverview } from '#libs/overview';
@@ -6,7 +6,7 @@ import type { Dependencies } from '../../dependencies.ts';
 import type { overviewRoutes } from '../../routes/ops/overview.ts';
 import { contracts, serviceNames } from './shared.ts';
 
-/** The checks of a service take at most two seconds. */
+/** The checks of a service take at most two seconds of this timeout. */
 const describeTimeoutMs = 4_000;
 
 export function createOverviewHandlers({

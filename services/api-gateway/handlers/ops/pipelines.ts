@@ -1,4 +1,4 @@
-/** `/api/ops/pipelines`: pipeline steps of conversations with their jobs, and retries (P5). */
+/** Handlers of `/api/ops/pipelines`: pipeline steps of conversations with their jobs, and retries (P5). */
 import { type LatestJob, maxId } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';

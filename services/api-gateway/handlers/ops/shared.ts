@@ -1,6 +1,6 @@
 /**
- * Shared by the operations of operators: services with jobs, queries over several services, cursors and selections (P2
- * to P4, P8).
+ * Shared code of operator operations: services with jobs, queries over several services, cursors and selections (P2 to
+ * P4, P8).
  */
 import { AppError, appError } from '#libs/errors';
 import {
@@ -25,7 +25,7 @@ export const serviceNames = Object.keys(contracts) as ServiceName[];
 
 export const findServiceName = (name: string): ServiceName | undefined => serviceNames.find((known) => known === name);
 
-/** Timeout of a service when lists are queried; changes use the timeout of their operation. */
+/** Timeout for each service when lists are queried. Changes use the timeout of their operation. */
 export const fanOutTimeoutMs = 10_000;
 
 interface QueryResult<Name, Reply> {
@@ -69,11 +69,11 @@ export async function queryServices<Name extends string, Reply>(
   return { replies: replies.flat(), missing: missing.toSorted(), failure };
 }
 
-/** Position of a cursor; undefined for the first page. @throws AppError 400 `bad_cursor` */
+/** Returns the position of a cursor; returns undefined for the first page. @throws AppError 400 `bad_cursor` */
 export const parsePosition = (kind: ListKind, cursor: string | undefined): Position | undefined =>
   cursor === undefined ? undefined : requireValid(decodePosition(kind, cursor));
 
-/** Position in a list over several services. @throws AppError 400 `bad_cursor` */
+/** Returns the position in a list over several services. @throws AppError 400 `bad_cursor` */
 export const parseMergedCursor = (kind: ListKind, cursor: string | undefined): MergedCursor =>
   cursor === undefined ? startCursor : requireValid(decodeMergedCursor(kind, cursor));
 
@@ -95,7 +95,7 @@ interface ParsedSelection<Fields, Id> {
   readonly ids: readonly Id[] | undefined;
 }
 
-/** @throws AppError 400 `empty_choice` */
+/** Returns the selection without null and unknown fields. @throws AppError 400 `empty_choice` */
 export function parseSelection<Fields, Id>(
   { filter = {}, ids }: Selection<Fields, Id>,
   fields: readonly (keyof Fields)[],

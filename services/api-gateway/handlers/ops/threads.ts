@@ -1,4 +1,4 @@
-/** `/api/ops/threads`: chats with agents, with the emails of operators (H1 to H5). */
+/** Handlers of `/api/ops/threads`: chats with agents, with the emails of operators (H1 to H5). */
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import { operatorLists, parseInstantKey, encodePosition } from '#libs/cursor';
@@ -22,7 +22,7 @@ export function createThreadHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteH
   };
   const addEmails = async (thread: Thread, call: CallContext) =>
     formatThread(thread, await findEmails([thread.taken_by?.account_id], call));
-  /** Adds the email of the operator who has the thread to the error. */
+  /** Rethrows the error with the email of the operator that has taken over the thread. */
   const addOperatorEmail = async (error: unknown, call: CallContext): Promise<never> => {
     if (!(error instanceof AppError) || error.reason !== 'thread_taken') throw error;
     const { account_id: id = null, since } = error.details['taken_by'] as {
@@ -86,7 +86,7 @@ export function createThreadHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteH
   };
 }
 
-/** @throws AppError 400 `bad_cursor` */
+/** Returns the `before` field of the request for a cursor. @throws AppError 400 `bad_cursor` */
 function parseBefore(cursor: string | undefined): { before?: { at: string; id: number } } {
   const position = parsePosition(kind, cursor);
   if (position === undefined) return {};

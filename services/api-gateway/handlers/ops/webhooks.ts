@@ -1,4 +1,4 @@
-/** `/api/ops/webhooks`: the webhooks of all services as one list, and their replay (P4). */
+/** Handlers of `/api/ops/webhooks`: the webhooks of all services as one list, and their replay (P4). */
 import type { HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
@@ -24,7 +24,7 @@ type ListRoute = Extract<(typeof webhookRoutes)[number], HandledRoute<'ops-webho
 type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
 type Request = RequestOf<typeof conversations.rpcs.replayWebhooks>;
 
-/** Items in the reply to a replay. */
+/** Maximum number of items in the reply to a replay. */
 const maxListedItems = 100;
 const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
 
@@ -38,10 +38,10 @@ const positionOf = ({ received_at: at, id }: WebhookItem) => ({
 const receivers = { agents, conversations } as const;
 type Receiver = keyof typeof receivers;
 
-/** Receipt ids of both services are disjoint: ids of Telegram updates start at a high number. */
+/** The services use separate ranges of receipt ids: ids of Telegram updates start at a high number. */
 const receiverOf = (id: number): Receiver => (id >= firstUpdateReceiptId ? 'agents' : 'conversations');
 
-/** Services that can have receipts matching the filter. */
+/** Returns the services that can have receipts matching the filter. */
 function receiversOf({
   kind: requestedKind,
   person_id: person,
@@ -118,7 +118,7 @@ export function createWebhookHandlers({
   };
 }
 
-/** @throws AppError 400 `bad_cursor` for an invalid instant */
+/** Returns the `before` field of the request to a service. @throws AppError 400 `bad_cursor` for an invalid instant */
 function beforeOf(name: Receiver, cursor: MergedCursor): { before?: { at: string; id: number } } {
   const position = findPosition(cursor, name);
   if (position === undefined) return {};

@@ -5,7 +5,7 @@ import { limitParameter, type TProperties, type TSchema, Type } from '#libs/cont
 export const usualLimit = 50;
 export const limitOf = (what: string) => limitParameter({ usual: usualLimit, most: 200, of: what });
 
-/** Malformed cursors are reported as such, whatever their length (D98). */
+/** The length is not limited, so that malformed cursors are reported as `bad_cursor` (D98). */
 export const cursor = Type.String({ description: '`next` of the previous page.' });
 
 export const page = {
@@ -38,7 +38,7 @@ export const mergedPageOf = <Item extends TSchema>(item: Item) =>
     }),
   });
 
-/** An id as a list filter; an unknown id matches nothing (D98). */
+/** Returns the schema of an id in a list filter. An unknown id matches nothing (D98). */
 export const anyId = (description: string) => Type.Integer({ description });
 
 export const instant = (description: string) => Type.String({ format: 'date-time-offset', description });
@@ -48,8 +48,8 @@ export const badCursor = {
 } as const;
 
 /**
- * The body of a bulk action: a filter like that of the list, or ids. Null and unknown fields of the filter count as
- * absent; at least one other field must be set, to prevent accidental actions on everything.
+ * Returns the body schema of a bulk action: ids, or a filter with the fields of the list. Null and unknown fields of
+ * the filter are ignored; at least one other field is required, to prevent accidental actions on everything.
  */
 export function chosen<Fields extends TProperties, Id extends TSchema>(fields: Fields, id: Id, maxIds: number) {
   const nullable = Object.fromEntries(

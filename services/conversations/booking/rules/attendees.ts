@@ -1,4 +1,4 @@
-/** Attendees of a Cal.com booking event (D19a, D83). */
+/** Reads the attendees of a Cal.com booking event (D19a, D83). */
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { emailKey, isBlank, phoneDigits, toSingleLine } from '#libs/text';
@@ -11,7 +11,7 @@ export const shorten = (text: string): string => text.slice(0, maxTextLength).to
 export interface Attendee {
   readonly name: string;
   readonly email: string | null;
-  /** As sent; only for attendees without an email. */
+  /** Phone number as sent; only for attendees without an email. */
   readonly phone: string | null;
   /** Identifies an attendee within a booking: digest of the email, else of the phone number, else of the name. */
   readonly key: string;
@@ -33,7 +33,10 @@ export function readAttendees(value: unknown): Attendee[] {
     .map((item) => readAttendee(item, counts));
 }
 
-/** @param counts occurrences of each name without an address, because two guests can have the same name */
+/**
+ * Reads one attendee. @param counts occurrences of each name without an address, because two guests can have the same
+ * name
+ */
 function readAttendee(item: JsonObject, counts: Map<string, number>): Attendee {
   const address = readLine(item['email'], maxEmailLength);
   const email = address === null || placeholder.test(address) ? null : address;
@@ -55,13 +58,13 @@ function readPhone(value: unknown): string | null {
   return phone === null || phoneDigits(phone).length < minPhoneDigits ? null : phone;
 }
 
-/** The phone number in a placeholder address: its digits with country code. */
+/** Returns the phone number in a placeholder address, which consists of digits with the country code. */
 function readPlaceholder(address: string | null): string | null {
   const [digits = ''] = (address ?? '').split('@');
   return /^\d+$/.test(digits) ? readPhone(`+${digits}`) : null;
 }
 
-/** Key of an attendee with an email or a phone number. */
+/** Returns the key of an attendee with an email or a phone number. */
 export function attendeeKey({
   email,
   phone,
@@ -72,7 +75,7 @@ export function attendeeKey({
   return digest(email === null ? `phone:${phoneDigits(phone ?? '')}` : `email:${emailKey(email)}`);
 }
 
-/** Key of a participant of a booking made before attendees were recorded. */
+/** Returns the key of a participant whose booking was made before attendees were recorded. */
 export const participantKey = (personId: number): string => digest(`person:${personId}`);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

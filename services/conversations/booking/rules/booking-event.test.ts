@@ -21,7 +21,7 @@ const read = (payload: object, envelope: object = {}): BookingEvent => {
 };
 
 describe('classifyWebhook (D19, D33d)', () => {
-  it('never throws, for any bytes', () => {
+  it('classifies any bytes without throwing', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -37,7 +37,7 @@ describe('classifyWebhook (D19, D33d)', () => {
     );
   });
 
-  it('reads any shape of payload as an event, wrong types as missing', () => {
+  it('reads any shape of payload as an event, with values of a wrong type as missing', () => {
     const keys = [
       'uid',
       'rescheduleUid',
@@ -63,7 +63,7 @@ describe('classifyWebhook (D19, D33d)', () => {
     ['a booking', '{"triggerEvent":"BOOKING_CANCELLED","payload":{"bookingId":1}}'],
     ['what is no booking', '{"triggerEvent":"PING"}'],
     ['what cannot be read', 'nonsense'],
-  ])('rejects %s when no secret is set and unsigned webhooks are not allowed (D64)', (_what, text) => {
+  ])('rejects %s when no secret is configured and unsigned webhooks are not allowed (D64)', (_what, text) => {
     const policy = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: false };
     const signature = createHmac('sha256', '').update(text).digest('hex');
     for (const given of [undefined, signature]) {
@@ -76,14 +76,14 @@ describe('classifyWebhook (D19, D33d)', () => {
     }
   });
 
-  it('requires the signature when a secret is set, even if unsigned webhooks are allowed (D64)', () => {
+  it('requires a signature when a secret is configured, even if unsigned webhooks are allowed (D64)', () => {
     const raw = { body: Buffer.from('{"triggerEvent":"BOOKING_CREATED"}'), signature: undefined };
     expect(classifyWebhook(raw, { ...signed, ALLOW_UNSIGNED_WEBHOOKS: true })).toMatchObject({
       outcome: 'rejected_signature',
     });
   });
 
-  it('checks the signature of the exact bytes before it parses them', () => {
+  it('verifies the signature of the exact bytes before it parses them', () => {
     const body = Buffer.from('{"triggerEvent": "BOOKING_CREATED"}');
     const signature = createHmac('sha256', 'secret').update(body).digest('hex');
     expect(classifyWebhook({ body, signature }, signed).kind).toBe('booking');
@@ -106,12 +106,12 @@ describe('classifyWebhook (D19, D33d)', () => {
   });
 });
 
-describe('several secrets (K8)', () => {
+describe('several webhook secrets (K8)', () => {
   const body = Buffer.from('{"triggerEvent":"BOOKING_CREATED"}');
   const policy = { ...signed, BOOKING_WEBHOOK_SECRET: ' new  old\nolder ' };
   const signBy = (secret: string): string => createHmac('sha256', secret).update(body).digest('hex');
 
-  it('are each accepted, and the signer is reported', () => {
+  it('accepts a signature by any of the secrets, and reports which secret signed', () => {
     const classified = ['new', 'old', 'older'].map((secret) =>
       classifyWebhook({ body, signature: signBy(secret) }, policy),
     );
@@ -122,7 +122,7 @@ describe('several secrets (K8)', () => {
     ]);
   });
 
-  it.each(['oldest', '', 'new old', ' new  old\nolder '])('do not accept a signature with %j', (secret) => {
+  it.each(['oldest', '', 'new old', ' new  old\nolder '])('rejects a signature made with the secret %j', (secret) => {
     expect(classifyWebhook({ body, signature: signBy(secret) }, policy)).toMatchObject({
       outcome: 'rejected_signature',
     });
@@ -130,7 +130,7 @@ describe('several secrets (K8)', () => {
 });
 
 describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', () => {
-  it('orders identifiers by rescheduleUid, uid, bookingId, iCalUID', () => {
+  it('lists identifiers in the order rescheduleUid, uid, bookingId, iCalUID', () => {
     const payload = { iCalUID: 'c@Cal.com', bookingId: 502, uid: 'b', rescheduleUid: 'a' };
     const { uids, numbers } = read(payload);
     expect([uids, numbers]).toEqual([
@@ -140,12 +140,12 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     expect(read({ uid: 'a', rescheduleUid: 'a' }).uids).toEqual(['uid:a']);
   });
 
-  it.each([[''], ['  '], ['x'.repeat(256)], [null], [{}], [true]])('does not accept %p as an identifier', (uid) => {
+  it.each([[''], ['  '], ['x'.repeat(256)], [null], [{}], [true]])('ignores the identifier %p', (uid) => {
     expect(read({ uid }).uids).toEqual([]);
   });
 
   it.each(['\u0000', '\u0001', '\u001f', '\u007f', '\u0080', '\u009f', '\u202e', '\u200b', '\ud800'])(
-    'removes %j from names, titles and slugs without rejecting the event (D74)',
+    'removes %j from names, titles and slugs, and does not reject the event (D74)',
     (control) => {
       const dirty = (text: string): string => `${control}${text.slice(0, 1)}${control}${text.slice(1)}${control}`;
       const event = read({
@@ -164,7 +164,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     },
   );
 
-  it('replaces line breaks and tabs by a space in names and titles, and removes them from addresses (rules/webhooks#text)', () => {
+  it('replaces line breaks and tabs by a space in names and titles, and removes them from email addresses (rules/webhooks#text)', () => {
     const event = read({
       uid: 'a',
       title: 'A\ntalk\tabout\r\nlines',
@@ -192,11 +192,11 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     }
   });
 
-  it('keeps the lines of a reason and removes other control characters', () => {
+  it('preserves line breaks of a cancellation reason and removes other control characters', () => {
     expect(read({ cancellationReason: 'ill\r\n\tsorry\u0007\u009b' }).cancellationReason).toBe('ill\r\n\tsorry');
   });
 
-  it('reads times in any offset', () => {
+  it('reads booking times in any offset', () => {
     const event = read({ startTime: '2030-01-16T12:00:00+00:00' }, { createdAt: '2030-01-10T09:00:00.120Z' });
     expect([event.start, event.finish, event.createdAt]).toEqual([
       1_894_795_200_000_000n,
@@ -212,7 +212,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     [{ startTime: '2030-01-16T12:00:00Z', endTime: '2030-01-16T13:00:00+01:00' }, undefined],
     [{ startTime: null }, undefined],
     [{}, undefined],
-  ])('reports unreadable times of %j (D82)', (times, problem) => {
+  ])('reports invalid times of %j (D82)', (times, problem) => {
     expect(read(times).timesProblem).toBe(problem);
   });
 
@@ -242,12 +242,12 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     [{ phoneNumber: '00491511234567' }, [null, '00491511234567']],
     [{ email: 'ada@example.org', phoneNumber: '+491511234567' }, ['ada@example.org', null]],
     [{ email: 'x@sms.cal.com.example.org', phoneNumber: '+491511234567' }, ['x@sms.cal.com.example.org', null]],
-  ])('reads the address of %j (D83)', (attendee, expected) => {
+  ])('reads email and phone number of %j (D83)', (attendee, expected) => {
     const [{ email, phone } = { email: '', phone: '' }] = read({ attendees: [attendee] }).attendees;
     expect([email, phone]).toEqual(expected);
   });
 
-  it('matches an attendee by email, phone number or name, and distinguishes two of the same name', () => {
+  it('identifies an attendee by email, phone number or name, and distinguishes two attendees with the same name', () => {
     const keys = (...attendees: object[]) => read({ attendees }).attendees.map(({ key }) => key);
     expect(keys({ email: 'Ada@Example.org', name: 'Ada' })).toEqual(keys({ email: 'ada@example.org', name: 'A.' }));
     expect(keys({ email: '1@sms.cal.com', phoneNumber: '+49 (151) 123' })).toEqual(keys({ phoneNumber: '0049151123' }));
@@ -266,13 +266,13 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     [{ attendeeSeatId: 'seat' }, true],
     [{ seatsPerTimeSlot: null }, false],
     [{}, undefined],
-  ])('detects %j as a booking with seats: %s (D78)', (payload, hasSeats) => {
+  ])('returns for %j whether the booking has seats: %s (D78)', (payload, hasSeats) => {
     const event = read(payload);
     expect(event.seatsUnspecified ? undefined : event.hasSeats).toBe(hasSeats);
   });
 });
 
-describe('the bookings that an event matches (D65, D79)', () => {
+describe('matching of an event to bookings (D65, D79)', () => {
   const payload = { uid: 'b', rescheduleUid: 'a', bookingId: 502, rescheduleId: 501, iCalUID: 'c' };
   const numbers = ['id:502', 'id:501', 'ical:c'];
   const cancel = (fields: object, isSigned: boolean): readonly string[] => {
@@ -285,19 +285,19 @@ describe('the bookings that an event matches (D65, D79)', () => {
   };
   const none = { uid: undefined, rescheduleUid: undefined };
 
-  it('are found by its uids, and by its numbers only when it has none', () => {
+  it('matches by uid, and by booking number only when the event has no uid', () => {
     expect([read(payload).uids, read(payload).matchers]).toEqual([['uid:a', 'uid:b'], []]);
     expect(read({ ...payload, rescheduleUid: undefined }).matchers).toEqual([]);
     expect(read({ ...payload, ...none }).matchers).toEqual(numbers);
   });
 
-  it('are found for a cancellation by numbers only when it is signed and has no uid', () => {
+  it('matches a cancellation by booking number only when it is signed and has no uid', () => {
     expect(cancel(payload, true)).toEqual(['uid:a', 'uid:b']);
     expect(cancel({ ...payload, ...none }, true)).toEqual(numbers);
     expect(cancel({ ...payload, ...none, uid: '' }, false)).toEqual([]);
   });
 
-  it('include every booking of its uids, the first one deciding; for numbers only those of the first known one', () => {
+  it('returns the bookings of all uids in order of the uids, or only the bookings of the first known number', () => {
     const row = (id: number, identifier: string) => ({ id, identifier });
     const [a, b, c, d] = [row(1, 'uid:a'), row(2, 'uid:b'), row(3, 'id:502'), row(4, 'ical:c')];
     expect(chooseBookings(['uid:b', 'uid:a'], [a, b]).map(({ id }) => id)).toEqual([2, 1]);
@@ -307,7 +307,7 @@ describe('the bookings that an event matches (D65, D79)', () => {
     expect(chooseNumbered(numbers, [])).toEqual([]);
   });
 
-  it('receive the attendees of a request who are, or later were, in the requested booking (D79, D102)', () => {
+  it('moves the attendees of a request who are in the requested booking, or were later (D79, D102)', () => {
     const asked = ['in', 'moved', 'gone', 'before', 'unanswered'];
     const request = { uid: 'b', formerUid: 'a', attendees: new Map(asked.map((key) => [key, 5n])) };
     const seat = (attendee: string, state: SeatState, at: bigint) => ({ attendee, personId: 1, state, at });
@@ -334,15 +334,15 @@ describe('readJourneyHint (D19)', () => {
     ['https://x.example.org/a%20b/%ZZ#open', ['%ZZ', 'a b'], false],
     ['x.example.org/a', ['a', 'x.example.org'], false],
     ['https://x.example.org', [], false],
-  ])('tries for %s the hints %j', (url, slugs, named) => {
+  ])('reads from the URL %s the journey hints %j', (url, slugs, named) => {
     expect(readJourneyHint(url)).toEqual({ slugs, named });
   });
 
-  it.each([null, '', '  ', 'http://'])('is undefined without a readable URL: %p', (url) => {
+  it.each([null, '', '  ', 'http://'])('returns undefined for the unreadable URL %p', (url) => {
     expect(readJourneyHint(url)).toBeUndefined();
   });
 
-  it('never throws', () => {
+  it('never throws for any URL', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl({ withQueryParameters: true })), (url) => void readJourneyHint(url)),
     );
@@ -351,7 +351,7 @@ describe('readJourneyHint (D19)', () => {
 });
 
 describe('mergeIds (D19a: later events add participants and never remove any)', () => {
-  it('keeps the order of the first list and adds each new id once', () => {
+  it('preserves the order of the first list and adds each new id once', () => {
     expect(mergeIds([3, 1], [1, 2, 2, 3])).toEqual([3, 1, 2]);
   });
 });

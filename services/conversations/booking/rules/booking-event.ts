@@ -1,6 +1,6 @@
 /**
- * Parses and classifies Cal.com booking webhooks (D19, D19a, D33d, D64). Fields of the wrong type count as missing.
- * Nothing is trusted; the video call URL is parsed, never fetched.
+ * Parses and classifies Cal.com booking webhooks (D19, D19a, D33d, D64). Fields of the wrong type count as missing. No
+ * field is trusted; the video call URL is parsed, never fetched.
  */
 import { listSecretValues } from '#libs/config';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
@@ -20,17 +20,17 @@ export type BookingTrigger = (typeof bookingTriggers)[number];
 
 export interface BookingEvent {
   readonly trigger: BookingTrigger;
-  /** Provider's time of the event; undefined = use the time of receipt. */
+  /** Provider's time of the event; undefined means that the time of receipt is used. */
   readonly createdAt: Instant | undefined;
-  /** `uid:…` of the bookings of the chain, earlier bookings first. */
+  /** `uid:…` of each booking in the reschedule chain, earlier bookings first. */
   readonly uids: readonly string[];
   /** `id:…` and `ical:…`, which other bookings can share (D79). */
   readonly numbers: readonly string[];
-  /** Numbers that can match a booking; only for events without a uid. */
+  /** Numbers by which a booking can be matched; only for events without a uid. */
   readonly matchers: readonly string[];
   readonly uid: string | null;
   readonly rescheduleUid: string | null;
-  /** The number as sent, or null. */
+  /** Booking number as sent, or null. */
   readonly bookingId: unknown;
   readonly title: string | null;
   readonly start: Instant | undefined;
@@ -40,13 +40,13 @@ export interface BookingEvent {
   readonly attendees: readonly Attendee[];
   /** The event applies only to the attendees that it names (D78). */
   readonly hasSeats: boolean;
-  /** The event does not say whether the booking has seats; the stored booking decides. */
+  /** The event does not specify whether the booking has seats; the stored booking decides. */
   readonly seatsUnspecified: boolean;
   /** The event is about one seat, even if it names other attendees. */
   readonly isSingleSeat: boolean;
-  /** The named attendees are the complete list; set by reconciliation only (B2). */
+  /** The named attendees are the complete list. Only reconciliation sets this (B2). */
   readonly isRoster: boolean;
-  /** The cancellation asks the guest to reschedule (D81). */
+  /** The cancellation requests that the guest reschedules (D81). */
   readonly requestsReschedule: boolean;
   /** The event is about several occurrences of a series (D81). */
   readonly isSeries: boolean;
@@ -54,14 +54,17 @@ export interface BookingEvent {
   readonly cancellationReason: string | null;
 }
 
-/** Maximum length; longer values are not identifiers. */
+/** Maximum length of an identifier; longer values are ignored. */
 const maxIdentifierLength = 255;
 
 const maxFormerUids = 100;
 
 const maxSegments = 50;
 
-/** Accepts the envelope `{triggerEvent, createdAt, payload}` or the same fields without an envelope. */
+/**
+ * Parses a booking event in the envelope `{triggerEvent, createdAt, payload}`, or with the same fields without an
+ * envelope.
+ */
 export function readBooking(trigger: BookingTrigger, document: JsonObject, isSigned: boolean): BookingEvent {
   const payload = isJsonObject(document['payload']) ? document['payload'] : document;
   const metadata = payload['metadata'];
@@ -107,12 +110,12 @@ const listIdentifiers = (items: readonly (string | undefined)[]): string[] => [
   ...new Set(items.filter((item) => item !== undefined)),
 ];
 
-/** Earlier uids of the chain; sent by reconciliation only (B2). */
+/** Returns the earlier uids of the chain, which only reconciliation sends (B2). */
 function readFormerUids(value: unknown): (string | undefined)[] {
   return Array.isArray(value) ? value.slice(0, maxFormerUids).map(readIdentifier) : [];
 }
 
-/** `abc` for `uid:abc`. */
+/** Returns `abc` for `uid:abc`. */
 export const stripUidPrefix = (identifier: string): string => identifier.slice('uid:'.length);
 
 const prefix = (kind: string, value: string | undefined): string | undefined =>
@@ -131,7 +134,7 @@ function readInstant(value: unknown): Instant | undefined {
   return parsed.kind === 'invalid' ? undefined : parsed.instant;
 }
 
-/** Absent and null times are allowed; other values must be datetimes. */
+/** Returns why the times cannot be used. Absent and null times are allowed; other values must be datetimes. */
 function findTimesProblem(
   payload: JsonObject,
   start: Instant | undefined,
@@ -143,7 +146,7 @@ function findTimesProblem(
   return unreadable.length === 0 ? undefined : `${unreadable.join(' and ')} cannot be read as a datetime.`;
 }
 
-/** Webhook templates send text. */
+/** Accepts `'true'`, because webhook templates send text. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
 function readText(value: unknown, clean: (text: string) => string): string | null {
@@ -154,13 +157,13 @@ function readText(value: unknown, clean: (text: string) => string): string | nul
 export interface JourneyHint {
   /** Slugs to try in order. */
   readonly slugs: readonly string[];
-  /** The query parameter names the journey, so there is no fallback. */
+  /** The query parameter names the journey, so no other slug is tried. */
   readonly named: boolean;
 }
 
 /**
- * Journey candidates of a video call URL: the query parameter `journey`, else the path segments from right to left.
- * Undefined without a readable URL.
+ * Returns the journey candidates of a video call URL: the query parameter `journey`, else the path segments from right
+ * to left. Returns undefined without a readable URL.
  */
 export function readJourneyHint(videoCallUrl: string | null): JourneyHint | undefined {
   const base = 'https://relative.invalid';
@@ -186,13 +189,13 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Identifiers that name the booking: uids, or numbers for the few events without a uid (D79). */
+/** Returns the identifiers that match the booking: uids, or numbers for the few events without a uid (D79). */
 export const identifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => (uids.length > 0 ? uids : numbers);
 
-/** All identifiers. An event without a uid waits for earlier events that have one (D80). */
+/** Returns all identifiers. They make an event without a uid wait for earlier events that have one (D80). */
 export const allIdentifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => [...uids, ...numbers];
 
-/** `first`, then the ids of `more` that are new, in order. */
+/** Returns `first`, followed by the ids of `more` that `first` does not contain, in order. */
 export function mergeIds(first: readonly number[], more: readonly number[]): number[] {
   return [...new Set([...first, ...more])];
 }
@@ -209,9 +212,9 @@ export type Classification =
 /** `signer`: index of the secret that signed the webhook; undefined when unsigned. */
 export type SignedClassification = Classification & { readonly signer?: number | undefined };
 
-/** Which signatures are accepted (D64). */
+/** Settings that determine which signatures are accepted (D64). */
 export interface SignaturePolicy {
-  /** Any of several secrets can sign (K8). Empty = signatures are not checked. */
+  /** One or more secrets, each of which can sign (K8). Empty means that signatures are not checked. */
   readonly BOOKING_WEBHOOK_SECRET: string;
   readonly ALLOW_UNSIGNED_WEBHOOKS: boolean;
 }
@@ -219,14 +222,14 @@ export interface SignaturePolicy {
 export interface RawWebhook {
   /** Null when the body exceeded the size limit. */
   readonly body: Buffer | null;
-  /** `X-Cal-Signature-256`. */
+  /** Value of the header `X-Cal-Signature-256`. */
   readonly signature: string | undefined;
 }
 
-/** Fields cleaned as single lines, and as addresses. */
+/** Fields that are cleaned as single lines, and fields that are cleaned as addresses. */
 const cleaned = { lines: new Set(['title', 'name']), addresses: new Set(['email', 'videoCallUrl']) };
 
-/** Classifies a webhook by its bytes and signature alone. */
+/** Classifies a webhook by its bytes and signature only. */
 export function classifyWebhook({ body, signature }: RawWebhook, policy: SignaturePolicy): SignedClassification {
   const secrets = listSecretValues(policy.BOOKING_WEBHOOK_SECRET);
   if (secrets.length === 0 && !policy.ALLOW_UNSIGNED_WEBHOOKS) {
@@ -246,8 +249,8 @@ export function classifyWebhook({ body, signature }: RawWebhook, policy: Signatu
 }
 
 /**
- * Parses a trusted webhook, e.g. a stored one whose signature was verified on receipt; its secret may have been rotated
- * since (K8).
+ * Parses a trusted webhook. For a stored webhook, the signature was verified on receipt, because the secret may have
+ * been rotated since (K8).
  */
 export function readWebhook(body: Buffer, isSigned: boolean): Classification {
   const document = readWebhookBody(body, cleaned);

@@ -5,7 +5,10 @@ import { parseSqlInstant } from '../../representation.ts';
 import type { ConversationRow } from '../../statements.ts';
 import type { BookingEvent } from './booking-event.ts';
 
-/** `config.booking` after an event; absent fields keep their values. `uids` is the chain so far. */
+/**
+ * Returns `config.booking` after an event; absent fields retain their values. `uids` contains the known uids of the
+ * reschedule chain.
+ */
 export function bookingConfig(
   event: BookingEvent,
   at: Instant,
@@ -22,19 +25,19 @@ export function bookingConfig(
   };
 }
 
-/** The stored `config.booking`. */
+/** Returns the stored `config.booking`. */
 export function storedBooking(row: ConversationRow): JsonObject {
   const config = parseJson(row.config);
   const booking = isJsonObject(config) ? config['booking'] : undefined;
   return isJsonObject(booking) ? booking : {};
 }
 
-/** The booking's title in quotes, else its uid. */
+/** Returns the booking's title in quotes, else its uid. */
 export function titleOf(event: BookingEvent, before: JsonObject = {}): string {
   return quote(event.title ?? before['title'] ?? event.uid);
 }
 
-/** Title of a stored booking. */
+/** Returns the title of a stored booking in quotes, else its uid. */
 export const titleOfStored = (booking: JsonObject): string => quote(booking['title'] ?? booking['uid']);
 
 const quote = (title: unknown): string => (typeof title === 'string' ? `"${title}"` : 'without a title');
@@ -44,12 +47,12 @@ export interface Bounds {
   readonly finish: Instant | undefined;
 }
 
-/** Stored start and finish. */
+/** Returns the stored start and finish. */
 export function boundsOf(row: ConversationRow): Bounds {
   return { start: optionalInstant(row.start), finish: optionalInstant(row.finish) };
 }
 
-/** Absent times keep their values; the end is never before the start. */
+/** Returns the bounds after an event. Absent times retain their values; the finish is never before the start. */
 export function nextBounds(stored: Bounds, event: Bounds): Bounds {
   const [start, finish] = [event.start ?? stored.start, event.finish ?? stored.finish];
   return { start, finish: start !== undefined && finish !== undefined && finish < start ? start : finish };
@@ -59,7 +62,7 @@ export function describeBounds({ start, finish }: Bounds): string {
   return `${formatOptionalInstant(start) ?? 'no start'} to ${formatOptionalInstant(finish) ?? 'open end'}`;
 }
 
-/** Text for PostgreSQL and notes. */
+/** Returns an instant as text for PostgreSQL and notes. */
 export const formatOptionalInstant = (instant: Instant | undefined): string | null =>
   instant === undefined ? null : formatInstant(instant);
 

@@ -23,7 +23,7 @@ const seat = (
   state,
   at: BigInt(at),
 });
-/** State after these events in this order. */
+/** Returns the seats after the given events in the given order. */
 const deliver = (incoming: readonly Seat[]): Seat[] => {
   const known = new Map<string, Seat>();
   for (const item of incoming)
@@ -43,7 +43,7 @@ describe('seats of a booking (D78, D102)', () => {
     { minLength: 1, maxLength: 8 },
   );
 
-  it('are the same in every order of delivery and with duplicates', () => {
+  it('returns the same attendees for any order of delivery and for duplicates', () => {
     fc.assert(
       fc.property(
         events.chain((list) =>
@@ -85,17 +85,17 @@ describe('seats of a booking (D78, D102)', () => {
     ['ignores the host', [seat('ann', 'in', 1, host), seat('bob', 'in', 1), seat('ann', 'gone', 2, host)], [2], false],
     ['follows a person named under two keys', [seat('ann', 'in', 1, 1), seat('other-address', 'gone', 2, 1)], [], true],
     ['is not empty before a guest was named', [], [], false],
-  ])('%s', (_what, incoming, present, deserted) => {
+  ])('tracks the attendees of a booking with seats: %s', (_what, incoming, present, deserted) => {
     const seating = seatingOf(deliver(incoming));
     expect([presentIds(seating), hasNoGuests(seating)]).toEqual([present, deserted]);
   });
 
-  it('end with a cancellation of all and restart with a later guest', () => {
+  it('removes all attendees at a cancellation of the booking, and adds attendees of later events', () => {
     const seats = [seat('ann', 'in', 1), seat('bob', 'in', 5)];
     expect([1n, 3n, 5n].map((since) => presentIds(seatingOf(seats, since)))).toEqual([[2], [2], []]);
   });
 
-  it('do not affect other participants', () => {
+  it('does not remove participants who are not attendees', () => {
     const seating = seatingOf([seat('ann', 'gone', 2), seat('bob', 'in', 1), seat('zed', 'in', 1, null)]);
     expect(seatParticipants([host, 1, 50], seating)).toEqual([host, 50, 2]);
   });

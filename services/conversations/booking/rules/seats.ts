@@ -12,18 +12,18 @@ export interface Seat {
   /** Null while the attendee is not in the directory. */
   readonly personId: number | null;
   readonly state: SeatState;
-  /** Provider's time of the event that set the state. */
+  /** Provider's time of the event that determined the state. */
   readonly at: Instant;
 }
 
-/** Precedence of two events with the same time. */
+/** Precedence of two states with the same event time; the higher rank wins. */
 const ranks: Readonly<Record<SeatState, number>> = { in: 0, moved: 1, gone: 2 };
 
 function isLater(one: Seat, other: Seat): boolean {
   return one.at === other.at ? ranks[one.state] > ranks[other.state] : one.at > other.at;
 }
 
-/** The seats that change by incoming events; an attendee with a later known event does not change. */
+/** Returns the seats that change by incoming events. A seat with a later known event does not change. */
 export function changeSeats(known: readonly Seat[], incoming: readonly Seat[]): Seat[] {
   const before = new Map(known.map((seat) => [seat.attendee, seat]));
   return incoming.flatMap((seat) => {
@@ -37,43 +37,49 @@ export function changeSeats(known: readonly Seat[], incoming: readonly Seat[]): 
 
 export interface Seating {
   readonly seats: readonly Seat[];
-  /** Events up to this time no longer count, because the whole booking was cancelled. */
+  /** Events up to this time are ignored, because the whole booking was cancelled. */
   readonly since: Instant | undefined;
   /** Hosts, who have no seats. */
   readonly hosts: readonly number[];
 }
 
-/** One seat per attendee. If a person is named under two keys, the later event wins. */
+/** Returns one seat per guest. If a person is named under two keys, the later event wins. */
 function listSeats({ seats, hosts }: Seating): Seat[] {
   const guests = seats.filter(({ personId }) => personId === null || !hosts.includes(personId));
   const groups = Map.groupBy(guests, ({ attendee, personId }) => (personId === null ? attendee : personId));
   return [...groups.values()].map((group) => group.reduce((latest, seat) => (isLater(seat, latest) ? seat : latest)));
 }
 
-/** Present seats, in an order independent of delivery. */
+/** Returns the seats of present guests, in an order that does not depend on delivery. */
 export function findPresent(seating: Seating): Seat[] {
   return listSeats(seating)
     .filter(({ state, at }) => state === 'in' && (seating.since === undefined || at > seating.since))
     .toSorted((one, other) => Number(one.at - other.at) || (one.personId ?? 0) - (other.personId ?? 0));
 }
 
-/** Whether all attendees named so far have left. */
+/** Returns whether all attendees named so far have cancelled or moved. */
 export function hasNoGuests(seating: Seating): boolean {
   return findPresent(seating).length === 0 && (seating.since !== undefined || listSeats(seating).length > 0);
 }
 
-/** Participants plus present guests, minus absent guests; other participants are unchanged. */
+/**
+ * Returns the participants plus present guests and without absent guests. Participants that are not guests are
+ * unchanged.
+ */
 export function seatParticipants(participants: readonly number[], seating: Seating): number[] {
   const guests = new Set(listSeats(seating).map(({ personId }) => personId));
   const present = findPresent(seating).flatMap(({ personId }) => personId ?? []);
   return [...new Set([...participants.filter((id) => !guests.has(id)), ...present])];
 }
 
-/** A reschedule request of attendees with seats. Once confirmed, they have moved from `formerUid` to `uid`. */
+/**
+ * A request of attendees with seats to reschedule. Once it is confirmed, the attendees have moved from `formerUid` to
+ * `uid`.
+ */
 export interface SeatRequest {
   readonly uid: string;
   readonly formerUid: string;
-  /** Time of each attendee's request, by key. */
+  /** Time of each attendee's request, by attendee key. */
   readonly attendees: ReadonlyMap<string, Instant>;
 }
 
@@ -82,13 +88,13 @@ interface Row {
   readonly identifier: string;
 }
 
-/** The bookings of a chain of uids, in order. The first one survives, the others are merged into it. */
+/** Returns the bookings of a chain of uids, in order. The first booking survives, the others are merged into it. */
 export function chooseBookings<Found extends Row>(uids: readonly string[], found: readonly Found[]): Found[] {
   const rows = uids.flatMap((uid) => found.filter(({ identifier }) => identifier === uid));
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-/** The bookings of the first known number. Several bookings with the same number are ambiguous. */
+/** Returns the bookings with the first known number. Several bookings with this number are ambiguous. */
 export function chooseNumbered<Found extends Row>(numbers: readonly string[], found: readonly Found[]): Found[] {
   for (const number of numbers) {
     const rows = found.filter(({ identifier }) => identifier === number);
@@ -98,8 +104,8 @@ export function chooseNumbered<Found extends Row>(numbers: readonly string[], fo
 }
 
 /**
- * The attendees of a confirmed request: an event at or after the request names them in the requested booking. `since`:
- * time up to which that booking has no guests.
+ * Returns the attendees whose request is confirmed, because an event at or after the request names them in the
+ * requested booking. `since` is the time up to which the requested booking has no guests.
  */
 export function findMovedGuests(
   { attendees }: SeatRequest,

@@ -11,7 +11,10 @@ export const listAttendees = statement.many({
     where a.booking_id = ${bookingId}`,
 });
 
-/** `attendees`: JSON list of `{attendee, person_id, state, at}`, each once. The caller must hold the booking's lock. */
+/**
+ * Stores attendees, a JSON list of `{attendee, person_id, state, at}` with each attendee once. The caller must have
+ * locked the booking.
+ */
 export const saveAttendees = statement.none({
   name: 'booking-attendees.save',
   params: { bookingId: t.integer, attendees: t.json },
@@ -29,7 +32,7 @@ export const listHosts = statement.many({
   sql: ({ bookingId }) => sql`select h.person_id from conversations.booking_hosts h where h.booking_id = ${bookingId}`,
 });
 
-/** Adds the person of the hook and the numbers of an event. */
+/** Adds the person of the webhook path as a host, and the numbers of an event. */
 export const addReferences = statement.none({
   name: 'bookings.add-references',
   params: { bookingId: t.integer, hostId: t.integer, numbers: t.text.array },
@@ -41,7 +44,10 @@ export const addReferences = statement.none({
     select number, ${bookingId} from unnest(${numbers}) as number on conflict do nothing`,
 });
 
-/** `attendees`: keys; empty for the whole booking. The latest request of an attendee wins. */
+/**
+ * Adds a reschedule request. `attendees` contains attendee keys, and is empty for the whole booking. The latest request
+ * of an attendee wins.
+ */
 export const addLink = statement.none({
   name: 'booking-links.add',
   params: { uid: t.text, formerUid: t.text, attendees: t.text.array, at: t.instant },
@@ -57,7 +63,8 @@ export const addLink = statement.none({
 });
 
 /**
- * All uids linked with these by reschedule requests for whole bookings, in both directions; at most 200, nearest first.
+ * Returns all uids that reschedule requests for whole bookings link with the given uids, in both directions; at most
+ * 200, nearest first.
  */
 export const findLinked = statement.many({
   name: 'booking-links.find-linked',
@@ -77,8 +84,8 @@ export const findLinked = statement.many({
 });
 
 /**
- * Reschedule requests of the attendees (null = all) for the bookings of these uids and for earlier ones; one row per
- * attendee.
+ * Returns the attendees' reschedule requests for the bookings with these uids and for earlier bookings, one row per
+ * attendee. Null means all attendees.
  */
 export const findRequests = statement.many({
   name: 'booking-links.find-requests',

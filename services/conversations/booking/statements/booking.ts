@@ -5,10 +5,10 @@ import { nextUpdatedAt } from '../../statements.ts';
 const bookingRow = {
   id: t.integer,
   conversation_id: t.integer.nullable,
-  /** Key for people created from attendees without an email. */
+  /** Key that identifies people created from attendees without an email. */
   attendee_key: t.text,
   cancelled: t.boolean,
-  /** Time of the event that set times and title. */
+  /** Time of the event that determined times and title. */
   last_event_at: t.timestamp,
   has_seats: t.boolean,
   seats_since: t.timestamp.nullable,
@@ -19,8 +19,8 @@ const bookingColumns = sql`b.id, b.conversation_id, b.attendee_key, b.cancelled,
   b.has_seats, b.seats_since at time zone 'UTC' as seats_since, b.former_conversation_id`;
 
 /**
- * Serialises events that share an identifier until the end of the transaction. Locks in a fixed order to prevent
- * deadlocks.
+ * Locks the identifiers until the end of the transaction, so that events with a common identifier are processed one
+ * after the other. The fixed order prevents deadlocks.
  */
 export const lockIdentifiers = statement.none({
   name: 'bookings.lock-identifiers',
@@ -31,11 +31,11 @@ export const lockIdentifiers = statement.none({
     ) keys`,
 });
 
-/** `identifier`: the one that matched. */
+/** `identifier` is the uid or number that matched. */
 const matchedRow = { identifier: t.text, ...bookingRow };
 export type MatchedRow = RowOf<typeof matchedRow>;
 
-/** Bookings with one of the uids; one row per match. */
+/** Selects bookings with one of the uids; one row per match. */
 const matchedSql = (identifiers: Parameter): Sql => sql`
   select i.identifier, ${bookingColumns}
   from conversations.booking_identifiers i join conversations.bookings b on b.id = i.booking_id
@@ -48,7 +48,7 @@ export const findBookings = statement.many({
   sql: ({ identifiers }) => matchedSql(identifiers),
 });
 
-/** The same, for update. */
+/** Returns the bookings with one of the uids, and locks them for update. */
 export const lockBookings = statement.many({
   name: 'bookings.lock',
   params: { identifiers: t.text.array },
@@ -58,7 +58,7 @@ export const lockBookings = statement.many({
 
 const numberParams = { numbers: t.text.array, hostId: t.integer };
 
-/** Bookings with one of the numbers and an event on the host's hook (D79). */
+/** Selects bookings that have one of the numbers and received an event on the host's webhook path (D79). */
 const numberedSql = ({ numbers, hostId }: Readonly<Record<keyof typeof numberParams, Parameter>>): Sql => sql`
   select r.identifier, ${bookingColumns}
   from conversations.booking_references r join conversations.bookings b on b.id = r.booking_id
@@ -72,7 +72,7 @@ export const findNumbered = statement.many({
   sql: numberedSql,
 });
 
-/** The same, for update. */
+/** Returns the bookings with one of the numbers, and locks them for update. */
 export const lockNumbered = statement.many({
   name: 'bookings.lock-numbered',
   params: numberParams,
@@ -89,7 +89,7 @@ export const insertBooking = statement.one({
     returning ${bookingColumns}`,
 });
 
-/** Also clears the pending reschedule request. */
+/** Updates a booking, and clears its pending reschedule request. */
 export const updateBooking = statement.none({
   name: 'bookings.update',
   params: { id: t.integer, conversationId: t.integer.nullable, lastEventAt: t.instant, cancelled: t.boolean },
@@ -107,7 +107,7 @@ export const markSeats = statement.none({
     update conversations.bookings set has_seats = true, seats_since = greatest(seats_since, ${since}) where id = ${id}`,
 });
 
-/** Records the deleted conversation of a booking without guests; null after it was restored. */
+/** Stores the deleted conversation of a booking without guests, or null after the conversation was restored. */
 export const setFormerConversation = statement.none({
   name: 'bookings.keep-former',
   params: { id: t.integer, formerId: t.integer.nullable },
@@ -115,7 +115,10 @@ export const setFormerConversation = statement.none({
     update conversations.bookings set former_conversation_id = ${formerId}, cancelled = ${formerId}::integer is not null where id = ${id}`,
 });
 
-/** The former booking gets no event time, so that the next event of a late guest sets its times. */
+/**
+ * Moves the conversation to another booking. The former booking's event time is reset, so that the next event of a late
+ * guest sets its times.
+ */
 export const moveConversation = statement.none({
   name: 'bookings.move-conversation',
   params: { from: t.integer, to: t.integer },
@@ -133,7 +136,7 @@ export const markAwaitingTime = statement.none({
     update conversations.bookings set last_event_at = greatest(last_event_at, ${lastEventAt}), requested_at = ${requestedAt} where id = ${id}`,
 });
 
-/** Bookings whose reschedule request is older than `requestedBefore`. */
+/** Locks and returns bookings whose reschedule request is older than `requestedBefore`. */
 export const lockUnanswered = statement.many({
   name: 'bookings.lock-unanswered',
   params: { requestedBefore: t.instant, limit: t.integer },
@@ -153,7 +156,7 @@ export const addIdentifiers = statement.none({
     on conflict (identifier) do nothing`,
 });
 
-/** The latest 100 uids in order. `left(…)` prevents a scan over the uids of all bookings. */
+/** Returns the latest 100 uids in order. `left(…)` prevents a scan of the uids of all bookings. */
 export const listUids = statement.many({
   name: 'bookings.list-uids',
   params: { bookingId: t.integer },
@@ -166,8 +169,8 @@ export const listUids = statement.many({
 });
 
 /**
- * Moves everything from one booking to another, so that the first can be deleted. For shared attendees the later event
- * wins.
+ * Moves all data from one booking to another, so that the former can be deleted. For attendees of both bookings the
+ * later event wins.
  */
 export const moveBooking = statement.none({
   name: 'bookings.move',
@@ -200,8 +203,7 @@ export const deleteBooking = statement.none({
 });
 
 /**
- * The latest 100 receipts that wait for a booking with one of the uids or, if they have no uid, one of the numbers;
- * oldest first.
+ * Returns the latest 100 waiting receipts with one of the uids, oldest first. Receipts without a uid match by number.
  */
 export const findWaitingReceipts = statement.many({
   name: 'receipts.find-waiting',
@@ -216,7 +218,7 @@ export const findWaitingReceipts = statement.many({
     ) latest order by id`,
 });
 
-/** An earlier unprocessed receipt with one of the identifiers. `wait_ms`: time until it is due. */
+/** Returns an earlier unprocessed receipt with one of the identifiers. `wait_ms` is the time until its job is due. */
 export const findEarlierReceipt = statement.maybeOne({
   name: 'receipts.find-earlier',
   params: { receiptId: t.integer, identifiers: t.text.array, jobType: t.text },
@@ -231,8 +233,8 @@ export const findEarlierReceipt = statement.maybeOne({
 });
 
 /**
- * Merges a conversation into another one of the same booking: stores and room of the target win, participants are
- * joined, notes move. `sourceIsLater`: bounds and `config.booking` come from the source.
+ * Merges the source conversation into the target conversation of the same booking. Stores and room of the target win,
+ * participants are combined, notes move. With `sourceIsLater`, bounds and `config.booking` are those of the source.
  */
 export const joinConversations = statement.none({
   name: 'bookings.join-conversations',
@@ -253,7 +255,7 @@ export const joinConversations = statement.none({
     where c.id = ${target} and o.id = ${source}`,
 });
 
-/** Replaces bounds, `config.booking` and participants. */
+/** Replaces bounds, `config.booking` and participants of a conversation. */
 export const updateBooked = statement.none({
   name: 'conversations.update-booked',
   params: {
@@ -270,7 +272,7 @@ export const updateBooked = statement.none({
     where c.id = ${id}`,
 });
 
-/** Replaces the list of participants. */
+/** Replaces the participants of a conversation. */
 export const replaceParticipants = statement.none({
   name: 'conversations.replace-participants',
   params: { id: t.integer, participantIds: t.integer.array },

@@ -1,6 +1,6 @@
 /**
- * Applies an event to a locked booking without seats: create, change or cancel (rules/bookings#booking-webhook; D19,
- * D19a, D80).
+ * Applies an event to a locked booking without seats: creates, changes or cancels the conversation
+ * (rules/bookings#booking-webhook; D19, D19a, D80).
  */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
@@ -25,7 +25,7 @@ import { cancelBooking } from './cancel.ts';
 import { addBookingNote, createBooked, extendChain, listChain, recordAttendees } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
 
-/** Applies one event. `booking` is undefined when no booking matches. */
+/** Applies one event. `booking` is undefined when no booking matches the event. */
 export async function applyBooking(
   dependencies: Dependencies,
   tx: Tx,
@@ -48,7 +48,8 @@ export async function applyBooking(
 }
 
 /**
- * An older event changes neither times, title nor state; it only adds the person of the hook and the attendees (D80).
+ * Applies an event that is older than the booking's last event. It only adds the person of the path and the attendees,
+ * and does not change times, title or state (D80).
  */
 async function applyLate(
   { jobs, eventOutbox }: Dependencies,
@@ -73,7 +74,10 @@ async function applyLate(
   return { outcome: 'applied', message: 'Participants added by an older event.', conversationId: row.id };
 }
 
-/** Later events change the bounds and add participants; they never remove any (D19a). */
+/**
+ * Applies the latest event to the conversation. It changes the bounds and adds participants, but never removes
+ * participants (D19a).
+ */
 async function changeBooked(
   { jobs, eventOutbox }: Dependencies,
   tx: Tx,
@@ -86,7 +90,7 @@ async function changeBooked(
   const stored = boundsOf(row);
   const bounds = nextBounds(stored, event);
   const moved = bounds.start !== stored.start || bounds.finish !== stored.finish;
-  // A reschedule is noted once, even if it is delivered again or on another person's hook.
+  // A note about a reschedule is added once, even if the event is delivered again or on the path of another person.
   const isRescheduled =
     moved || (event.trigger === 'BOOKING_RESCHEDULED' && at > parseSqlInstant(booking.last_event_at));
   const joined = participants.length - before.length;

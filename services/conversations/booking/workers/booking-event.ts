@@ -1,7 +1,7 @@
 /**
- * Processes the receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). Calls the directory first;
- * then, in one transaction under locks on the event's uids, matches the booking again and applies the event. If the
- * match has changed, the job is retried. Receipts of a booking are processed in order of receipt (D80).
+ * Processes the receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). Calls the directory first.
+ * Then one transaction locks the uids of the event, matches the booking again and applies the event; the job is retried
+ * when the match has changed. Receipts of a booking are processed in order of receipt (D80).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
@@ -38,7 +38,7 @@ const waitMs = { running: 5_000, due: 300, poll: 20, delay: 100, maxDelay: 30_00
 export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
     const receipt = await findReceipt(dependencies.db, { id: run.payload.receipt_id });
-    if (receipt === undefined || receipt.body === null) return; // nothing to process
+    if (receipt === undefined || receipt.body === null) return; // a receipt without a body cannot be processed
     const classification = classifyReceipt(receipt.body, receipt, dependencies.config);
     if (classification.kind !== 'booking') {
       const outcome = classification.kind === 'rejected' ? classification.outcome : 'ignored';
@@ -48,7 +48,7 @@ export function createBookingEventWorker(dependencies: Dependencies) {
     if (receipt.outcome === 'pending')
       await waitForEarlierReceipts(dependencies, receipt.id, identifiersOf(event), run.signal);
     const prepared = await prepare(dependencies, receipt, event, run);
-    // A rejected event can still link two bookings.
+    // Even a rejected event can link two bookings.
     const link =
       'outcome' in prepared && isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
     const more = { identifiers: allIdentifiersOf(event), trigger: event.trigger };
@@ -75,8 +75,8 @@ export function createBookingEventWorker(dependencies: Dependencies) {
 }
 
 /**
- * The event as a reschedule request that links two bookings; undefined when it is not for a booking of this
- * installation.
+ * Returns the event as a reschedule request that links two bookings. Returns undefined when the bookings do not belong
+ * to this installation.
  */
 async function prepareLink(
   ...[dependencies, receipt, event, run]: Parameters<typeof prepare>
@@ -85,7 +85,10 @@ async function prepareLink(
   return 'outcome' in prepared ? undefined : prepared;
 }
 
-/** @throws RetryLater when an earlier receipt of the same booking is still unprocessed */
+/**
+ * Waits until earlier receipts of the same booking are processed. @throws RetryLater when an earlier receipt is still
+ * unprocessed after the wait
+ */
 async function waitForEarlierReceipts(
   { db }: Dependencies,
   receiptId: number,
@@ -114,7 +117,7 @@ async function refuse(
   return settlement;
 }
 
-/** A replay with the same outcome is not published again (V9). */
+/** Settles the receipt. A replay with an unchanged outcome is not published again (V9). */
 async function settle(
   { eventOutbox }: Dependencies,
   tx: Tx,
@@ -126,7 +129,10 @@ async function settle(
     emitBookingRefused(eventOutbox, tx, Number(receipt.person_id), settlement.outcome);
 }
 
-/** Signatures verified on receipt stay valid when secrets are rotated (K8). */
+/**
+ * Classifies a stored webhook. A signature that was verified on receipt remains valid after its secret was rotated
+ * (K8).
+ */
 function classifyReceipt(
   body: Buffer,
   { was_signed: wasSigned, headers }: StoredReceipt,
@@ -168,11 +174,11 @@ async function applyMatched(
   return applyBooking(dependencies, tx, booking, prepared);
 }
 
-/** Whether the event links two bookings. */
+/** Returns whether the event links two bookings. */
 export const isLink = ({ uid, rescheduleUid }: BookingEvent): boolean =>
   uid !== null && rescheduleUid !== null && uid !== rescheduleUid;
 
-/** Stores the link and merges bookings that were confirmed before the request arrived (D79, D102). */
+/** Stores the link, and merges bookings that were confirmed before the reschedule request was received (D79, D102). */
 export async function storeLink(
   dependencies: Dependencies,
   tx: Tx,

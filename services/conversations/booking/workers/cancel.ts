@@ -44,7 +44,7 @@ export async function cancelBooking(
   if (prepared.event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
   if (row !== undefined && prepared.event.requestsReschedule)
     return awaitNewTime(dependencies, tx, booking, row, prepared);
-  // Delete the conversation first, so that it records its booking.
+  // The conversation is deleted first, so that the deletion records its booking.
   if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
   await updateBooking(tx, {
     id: booking.id,
@@ -58,7 +58,10 @@ export async function cancelBooking(
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
 
-/** Cal.com sends one event per series, whatever is cancelled. A job requests the other occurrences. */
+/**
+ * Enqueues a job that requests the other occurrences of a series. Cal.com sends one event per series, even when several
+ * occurrences are cancelled.
+ */
 export async function cancelSeries(
   { jobs }: Dependencies,
   tx: Tx,
@@ -72,7 +75,7 @@ export async function cancelSeries(
   await jobs.enqueue(tx, conversations.jobs.bookingSeries, payload, { requestId: run.requestId });
 }
 
-/** Removes the times of the conversation until the guest reschedules. */
+/** Removes the times of the conversation until the guest has rescheduled. */
 export async function awaitNewTime(
   { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
@@ -107,7 +110,7 @@ export async function awaitNewTime(
 }
 
 export interface Removal {
-  /** Deduplicates the note. */
+  /** Key that deduplicates the note. */
   readonly key: string;
   readonly note: string;
   /** Actor of the deletion, e.g. `receipt 17`. */
@@ -132,7 +135,10 @@ export function describeRemoval(
 const describeReason = ({ cancellationReason }: PreparedEvent['event']): string =>
   cancellationReason === null ? '' : ` Reason: ${cancellationReason}`;
 
-/** Adds the note to every participant, because the conversation itself is deleted. */
+/**
+ * Deletes the conversation. The note is added to every participant, because notes of the conversation are deleted with
+ * it.
+ */
 export async function removeBooked(
   { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
@@ -160,11 +166,12 @@ export const cancelUnansweredEveryMs = 5_000;
 /** How long a conversation waits for a new time (D81). */
 const rescheduleTimeoutMicros = 30n * 86_400_000_000n;
 
-/** Bookings per transaction. */
+/** Maximum number of bookings per transaction. */
 const batch = 50;
 
 /**
- * Cancels bookings whose guests did not reschedule in time (D81). Runs in every replica; rows are skipped while locked.
+ * Cancels bookings whose guests did not reschedule in time (D81). Runs in every replica, and skips rows that another
+ * replica has locked.
  */
 export async function cancelUnanswered(dependencies: Dependencies): Promise<void> {
   const { jobs, clock } = dependencies;

@@ -25,10 +25,10 @@ import {
 } from '../statements/booking.ts';
 import type { BookingGuest, PreparedEvent } from './prepare.ts';
 
-/** Event time of a stub, so that every event is newer. */
+/** Event time of a stub booking, which is older than every event. */
 const epoch = '1970-01-01T00:00:00Z';
 
-/** Adds a new booking. `isStub`: only its uid is known, from an event of another booking. */
+/** Adds a new booking. With `isStub`, only its uid is known, from an event of another booking. */
 export async function addBooking(
   tx: Tx,
   prepared: PreparedEvent,
@@ -44,7 +44,7 @@ export async function addBooking(
   return booking;
 }
 
-/** Adds the identifiers of the event to the chain. */
+/** Adds the identifiers of the event to the reschedule chain of the booking. */
 export async function extendChain(
   tx: Tx,
   bookingId: number,
@@ -57,7 +57,7 @@ export async function extendChain(
   await addReferences(tx, { bookingId, hostId: personId, numbers });
 }
 
-/** Retries waiting cancellations of a booking with one of the uids or a number of the event. */
+/** Enqueues the waiting cancellations with one of the uids, or with a number of the event. */
 export async function retryWaitingReceipts(
   { jobs }: Pick<Dependencies, 'jobs'>,
   tx: Tx,
@@ -72,7 +72,7 @@ export async function retryWaitingReceipts(
 
 export type NamedAttendee = Pick<BookingGuest, 'key' | 'personId'>;
 
-/** Records the attendees of an event. @returns whether it is the latest event for one of them */
+/** Records the attendees of an event. @returns whether the event is the latest one for at least one attendee */
 export async function recordAttendees(
   tx: Tx,
   bookingId: number,
@@ -117,7 +117,10 @@ export async function findSeats(tx: Tx, bookingId: number): Promise<Seat[]> {
   }));
 }
 
-/** @throws RetryLater when the need for a conversation was not known before the locks */
+/**
+ * Creates the conversation of a booking. @throws RetryLater when the need for a conversation became known only after
+ * the locks
+ */
 export async function createBooked(
   dependencies: Dependencies,
   tx: Tx,
@@ -166,7 +169,7 @@ interface ErrorNote {
   readonly message: string;
 }
 
-/** Adds a note for the host that the event had no effect (D19a, D82). */
+/** Adds a note for the host which explains why the event had no effect (D19a, D82). */
 export async function addErrorNote(
   { jobs }: Dependencies,
   tx: Tx,
@@ -186,7 +189,7 @@ export async function listChain(tx: Tx, bookingId: number): Promise<string[]> {
   return (await listUids(tx, { bookingId })).map((item) => item.uid);
 }
 
-/** Adds one note per receipt, even if it is processed again. */
+/** Adds a note once per receipt, even if the receipt is processed again. */
 export async function addBookingNote(tx: Tx, conversationId: number, receiptId: number, body: string): Promise<void> {
   await addNote(tx, { conversationId, key: `booking:${receiptId}`, type: 'booking', body, authorPersonId: null });
 }

@@ -85,8 +85,9 @@ function describeClassification(classification: Classification): {
 }
 
 /**
- * The provider sends no delivery id, so the same bytes on the same hook are the same event. Rejected outcomes have
- * separate keys, so that the body is accepted when it arrives with a valid signature.
+ * Returns the key that identifies repeated webhooks. The provider sends no delivery id, so equal bytes on the same path
+ * are the same event. Rejected webhooks have separate keys, so that the body is accepted when it is received later with
+ * a valid signature.
  */
 function dedupeKey(webhook: Webhook, body: Buffer | null, classification: Classification): string {
   const hash = createHash('sha256').update(

@@ -1,4 +1,4 @@
-/** Finds the known bookings of an event, with or without locks (D65, D79). */
+/** Finds the known bookings that match an event, with or without locks (D65, D79). */
 import { RetryLater } from '#libs/jobs';
 import type { Queryable } from '#libs/sql';
 import { parseSqlInstant } from '../../representation.ts';
@@ -18,14 +18,17 @@ import {
 interface Chain {
   /** `uid:…` of the event, then all linked uids. */
   readonly uids: readonly string[];
-  /** With seats: requests of the named attendees. */
+  /** For events with seats: reschedule requests of the named attendees. */
   readonly requests: readonly SeatRequest[];
 }
 
 export interface Match extends Chain {
-  /** The first is the booking of the event; without seats the others are the same booking. Empty when unknown. */
+  /**
+   * The first one is the booking of the event. Without seats, further rows are parts of the same booking that are not
+   * merged yet. Empty when the booking is unknown.
+   */
   readonly bookings: readonly MatchedRow[];
-  /** A number matches several bookings. */
+  /** True when a number matches several bookings. */
   readonly isAmbiguous: boolean;
 }
 
@@ -34,7 +37,7 @@ export async function findMatch(db: Queryable, event: BookingEvent, hostId: numb
 }
 
 /**
- * Finds the match under locks on all linked identifiers until the end of the transaction.
+ * Finds the bookings of an event, with locks on all linked identifiers until the end of the transaction.
  * @throws RetryLater when another request linked more bookings before the locks were acquired
  */
 export async function lockMatch(tx: Queryable, event: BookingEvent, hostId: number): Promise<Match> {
@@ -80,7 +83,9 @@ async function findChain(db: Queryable, event: BookingEvent): Promise<Chain> {
 const listLinked = async (db: Queryable, uids: readonly string[]): Promise<string[]> =>
   (await findLinked(db, { uids })).map(({ uid }) => uid);
 
-/** A cancellation without attendees applies to all of them. */
+/**
+ * Returns the reschedule requests of the event's attendees. A cancellation without attendees applies to all attendees.
+ */
 async function listRequests(
   db: Queryable,
   { trigger, attendees }: BookingEvent,

@@ -1,6 +1,6 @@
 /**
- * Merges two chains of the same booking whose link arrived late. Their conversations are merged, or deleted when the
- * later chain is cancelled, so that a booking never has two conversations.
+ * Merges two reschedule chains of the same booking whose link was received late. Their conversations are merged, or
+ * deleted when the later chain is cancelled, so that a booking never has two conversations.
  */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
@@ -22,8 +22,8 @@ import { describeRemoval, removeBooked } from './cancel.ts';
 import type { PreparedEvent } from './prepare.ts';
 
 /**
- * Merges `other` into `booking`, both locked. The later one determines bounds, `config.booking` and whether it is
- * cancelled.
+ * Merges the locked booking `other` into the locked booking `booking`. The later booking determines bounds,
+ * `config.booking` and whether the result is cancelled.
  */
 export async function mergeBookings(
   dependencies: Dependencies,

@@ -18,17 +18,17 @@ import { findMatch, type Match } from './match.ts';
 export interface PreparedEvent {
   readonly receiptId: number;
   readonly event: BookingEvent;
-  /** The provider's time of the event, else the time of receipt. */
+  /** Provider's time of the event, else the time of receipt. */
   readonly at: Instant;
   readonly personId: number;
   readonly attendeeKey: string;
-  /** Attendees with their person ids; null when the directory does not know them. */
+  /** Attendees of the event; `personId` is null for attendees that the directory does not know. */
   readonly guests: readonly BookingGuest[];
-  /** The path's person, then the attendees. */
+  /** Person of the webhook path, followed by the attendees. */
   readonly personIds: readonly number[];
-  /** Undefined when not needed or not found. */
+  /** Undefined when no journey is needed, or none was found. */
   readonly journey: CachedJourney | undefined;
-  /** Why no conversation can be created; undefined when no journey is needed or it was found. */
+  /** Reason why no conversation can be created; undefined when the journey was found or is not needed. */
   readonly journeyError: string | undefined;
   readonly run: JobRun<unknown>;
 }
@@ -37,7 +37,7 @@ export interface BookingGuest extends Attendee {
   readonly personId: number | null;
 }
 
-/** A settlement without effect. `hostNote`: also add a note for the host. */
+/** Outcome of an event that has no effect. `hostNote` adds a note for the host. */
 export interface Refusal extends Settlement {
   readonly hostNote?: { readonly personId: number; readonly event: BookingEvent } | undefined;
 }
@@ -47,7 +47,7 @@ type FoundJourney = Pick<PreparedEvent, 'journey' | 'journeyError'>;
 
 const notNeeded: FoundJourney = { journey: undefined, journeyError: undefined };
 
-/** Calls other services before any lock is acquired. */
+/** Resolves the people and the journey of an event at other services, before any lock is acquired. */
 export async function prepare(
   dependencies: Dependencies,
   receipt: StoredReceipt,
@@ -64,7 +64,7 @@ export async function prepare(
   const attendeeKey = booking?.attendee_key ?? `cal.com:${event.uids.at(-1) ?? event.numbers[0] ?? ''}`;
   const isBooked = event.trigger === 'BOOKING_CREATED' || event.trigger === 'BOOKING_RESCHEDULED';
   const creates = isBooked && match.bookings.every((item) => item.conversation_id === null);
-  // After a merge the remaining booking can be a cancelled one and then needs a conversation.
+  // After a merge, the remaining booking can be a cancelled one, which needs a conversation.
   const mayCreate = creates || (isBooked && match.bookings.length > 1);
   const found = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : notNeeded;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
@@ -90,14 +90,14 @@ export async function prepare(
   }
 }
 
-/** Webhook templates can omit the seats (D78). */
+/** Returns the event with `hasSeats` from the stored booking, because webhook templates can omit the seats (D78). */
 async function decideSeats({ db }: Dependencies, event: BookingEvent): Promise<BookingEvent> {
   if (!event.seatsUnspecified || event.uids.length === 0) return event;
   const known = await findBookings(db, { identifiers: event.uids });
   return known.some(({ has_seats: hasSeats }) => hasSeats) ? { ...event, hasSeats: true } : event;
 }
 
-/** Reason to reject the event regardless of its booking. */
+/** Returns the reason to reject the event, regardless of its booking. */
 function findRejection(event: BookingEvent, personId: number): Refusal | undefined {
   if (event.uids.length === 0 && event.numbers.length === 0)
     return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
@@ -115,7 +115,7 @@ function findRejection(event: BookingEvent, personId: number): Refusal | undefin
   return { outcome: 'refused_times', message: event.timesProblem, hostNote: { personId, event } };
 }
 
-/** Does not create people for attendees who have left or are cancelled. */
+/** Resolves attendees to people, but does not create people for attendees that have moved or cancelled. */
 async function resolveGuests(
   { db, bus, config }: Dependencies,
   { event, at, attendeeKey, run }: Pick<PreparedEvent, 'event' | 'at' | 'attendeeKey' | 'run'>,
@@ -142,7 +142,10 @@ async function resolveGuests(
   }));
 }
 
-/** The person of the path. Merged people resolve to the surviving person, so that their hooks keep working (I5). */
+/**
+ * Returns the id of the person in the path. The id of a merged person resolves to the surviving person, so that the
+ * webhook URL remains valid (I5).
+ */
 async function findHost(
   { bus, directory: cache }: Dependencies,
   given: string,
@@ -157,7 +160,7 @@ async function findHost(
   return into !== undefined && (await isKnown(into)) ? into : undefined;
 }
 
-/** The conversation journey named by the video call URL, or why there is none (D19, D19a). */
+/** Returns the conversation journey in the video call URL, or the reason why none was found (D19, D19a). */
 export async function findConversationJourney(
   { directory: cache }: Pick<Dependencies, 'directory'>,
   videoCallUrl: string | null,

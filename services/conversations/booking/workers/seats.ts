@@ -56,7 +56,7 @@ import {
 import type { Match } from './match.ts';
 import type { PreparedEvent } from './prepare.ts';
 
-/** Ends earlier seats just before the roster's time, so that its own attendees stay. */
+/** A roster ends earlier seats one microsecond before its time, so that the seats of its own attendees remain. */
 const oneMicrosecond = 1n;
 
 export async function applySeats(
@@ -97,8 +97,8 @@ export async function applySeats(
 }
 
 /**
- * Moves attendees out of earlier bookings once their requests are confirmed, along the chain of requests.
- * @param nextUid the booking that they move to
+ * Moves attendees out of earlier bookings once their reschedule requests are confirmed, along the chain of requests.
+ * @param nextUid booking to which the attendees move
  */
 export async function followRequests(
   dependencies: Dependencies,
@@ -124,12 +124,12 @@ export async function followRequests(
   }
 }
 
-/** The booking must be locked. */
+/** Finds a booking by uid and locks it; the caller must have locked the uid. */
 async function findByUid(tx: Tx, uid: string): Promise<BookingRow | undefined> {
   return (await lockBookings(tx, { identifiers: [`uid:${uid}`] }))[0];
 }
 
-/** Adds the named attendees; times and title follow the latest event. */
+/** Applies the seats and the event to the conversation. Times and title are those of the latest event. */
 async function applyAttendance(
   dependencies: Dependencies,
   tx: Tx,
@@ -148,7 +148,7 @@ async function applyAttendance(
   }
   const row = await findOrRestore(dependencies, tx, booking, prepared);
   if (row === undefined) {
-    // An operator deleted the conversation.
+    // Without a former conversation, an operator deleted the conversation, and only a newer event creates another one.
     if (!isNewest && booking.former_conversation_id === null) return stale;
     return createBooked(dependencies, tx, booking, prepared, seatParticipants(hostsFirst(seating, prepared), seating));
   }
@@ -195,7 +195,7 @@ async function cancelSeats(
   return { outcome, message: changed ? 'Participants removed.' : 'Nothing to change.', conversationId: row.id };
 }
 
-/** Whether the event names all present guests, or nobody (D78). */
+/** Returns whether the event names all present guests, or no guests at all (D78). */
 const isOfAll = (seating: Seating, guests: readonly NamedAttendee[]): boolean =>
   guests.length === 0 ||
   findPresent(seating).every(({ attendee, personId }) =>
@@ -208,7 +208,8 @@ interface MoveOut {
   readonly formerUid: string;
   readonly seats: readonly Seat[];
   /**
-   * The booking that they move to. If all guests move to a booking without a conversation, the conversation moves too.
+   * Booking to which the attendees move. If all guests move to a booking without a conversation, the conversation moves
+   * too.
    */
   readonly nextUid: string | undefined;
 }
@@ -241,8 +242,8 @@ async function moveOutOfBooking(
 }
 
 /**
- * Updates the conversation to match the seats: without guests it is deleted, otherwise its participants are replaced.
- * Removed guests get a note.
+ * Updates the conversation to match the seats. Without guests the conversation is deleted, otherwise its participants
+ * are replaced. Removed guests receive a note.
  * @returns whether something changed
  */
 async function syncParticipants(
@@ -289,7 +290,7 @@ async function syncParticipants(
 const describeCount = (count: number, what: string): string =>
   count === 0 ? '' : `${count} ${count === 1 ? 'participant' : 'participants'} ${what}`;
 
-/** @returns whether the times changed */
+/** Updates times and title from the event. @returns whether the times changed */
 async function updateTimes(
   dependencies: Dependencies,
   tx: Tx,
@@ -330,7 +331,10 @@ async function emitChanged({ jobs, eventOutbox }: Dependencies, tx: Tx, id: numb
   await jobs.emit(tx, conversations.events.changed, { id });
 }
 
-/** The locked conversation of the booking; restores one that was deleted when all guests had left. */
+/**
+ * Returns the locked conversation of the booking. Restores a conversation that was deleted when it had no guests any
+ * more.
+ */
 async function findOrRestore(
   dependencies: Dependencies,
   tx: Tx,
@@ -344,7 +348,10 @@ async function findOrRestore(
   return lockConversation(tx, { id: formerId });
 }
 
-/** Adds a seat for each participant of a conversation booked before attendees were recorded; any event overrides it. */
+/**
+ * Adds a seat for each participant of a conversation that was booked before attendees were recorded. Any event
+ * overrides these seats.
+ */
 async function adoptParticipants(tx: Tx, booking: BookingRow): Promise<void> {
   if (booking.has_seats || booking.conversation_id === null || (await findSeats(tx, booking.id)).length > 0) return;
   const row = await lockConversation(tx, { id: booking.conversation_id });

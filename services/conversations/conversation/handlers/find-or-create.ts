@@ -1,4 +1,4 @@
-/** Find-or-create (rules/conversations#find-or-create). */
+/** Handles find-or-create of active conversations (rules/conversations#find-or-create). */
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { jsonListStream, type JsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
@@ -14,7 +14,7 @@ import { type ConversationRow, insertConversation } from '../../statements.ts';
 import { firstStep } from '../../directory-cache/index.ts';
 import { listActive, listActiveWithin, lockPersonAndJourney } from '../statements.ts';
 
-/** Maximum matches in one reply; more are streamed from a cursor. */
+/** Maximum number of matches in one reply. More matches are streamed from a cursor. */
 const inlineMatches = 50;
 
 const streamBatch = 200;
@@ -26,8 +26,8 @@ export function createFindOrCreateHandlers(dependencies: Dependencies): Pick<Ope
 }
 
 /**
- * GET /conversations: the active conversations of a person and journey at the caller's time; creates one when there is
- * none.
+ * GET /conversations: returns the active conversations of a person and journey at the caller's time. Creates a
+ * conversation when no conversation is active.
  * @throws AppError 404 `person_not_found`, 404 `journey_not_found`, 404 for conversations that the caller cannot access
  * (D69), 409 `journey_ownership_ambiguous` (D3); in this order
  */
@@ -62,14 +62,14 @@ async function requirePerson({ directory }: Dependencies, id: number): Promise<v
   if (!known) throw appError('not_found', 'person_not_found', 'No such person on this instance; ids are per instance.');
 }
 
-/** The caller's time for PostgreSQL; UTC without an offset (rules/http#datetimes-in). */
+/** Returns the caller's time for PostgreSQL. A time without an offset is in UTC (rules/http#datetimes-in). */
 function readTime(text: string): string {
   const parsed = parseInstant(text);
   if (parsed.kind === 'invalid') throw new AppError({ code: 'unprocessable', message: 'time is not a datetime.' });
   return formatInstant(parsed.instant);
 }
 
-/** `scope` restricts the result to conversations that the caller can access. */
+/** A query for active conversations. `scope` restricts the result to conversations that the caller can access. */
 interface ActiveQuery {
   readonly journey: CachedJourney;
   readonly personId: number;
@@ -77,7 +77,7 @@ interface ActiveQuery {
   readonly scope: Scope | undefined;
 }
 
-/** Active conversations that the caller can access, at most `limit`. */
+/** Returns the active conversations that the caller can access, up to `limit`. */
 function listVisible(
   db: Database,
   { journey, personId, time, scope }: ActiveQuery,
@@ -101,7 +101,8 @@ async function* renderVisible(
 }
 
 /**
- * Starts at the caller's time, open-ended, at the first active step, owned by the journey's only event (D1).
+ * Creates a conversation that starts at the caller's time without a finish, at the first active step. The journey's
+ * only event owns it (D1).
  * @throws AppError 404 when the caller cannot access the existing or new conversation; 409
  * `journey_ownership_ambiguous`
  */

@@ -1,4 +1,4 @@
-/** Operations for other services: look-ups, and `infos.audio` after an upload (rules/media#audio-upload). */
+/** Operations for other services: look-ups, and setting `infos.audio` after an upload (rules/media#audio-upload). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
@@ -28,7 +28,7 @@ export function createLookupHandlers(
   };
 }
 
-/** @throws AppError 404 */
+/** Returns title, journey, event, times and participants of a conversation. @throws AppError 404 */
 async function describe(
   { db, directory, access }: Dependencies,
   request: RequestOf<Rpcs['describe']>,
@@ -60,7 +60,7 @@ async function describe(
   };
 }
 
-/** @throws AppError 404 */
+/** Checks that a conversation exists. @throws AppError 404 */
 async function exists(
   { db, access }: Dependencies,
   request: RequestOf<Rpcs['exists']>,
@@ -72,7 +72,7 @@ async function exists(
   return row;
 }
 
-/** @throws AppError 404 */
+/** Returns meeting, transcript window, speakers and step of a conversation. @throws AppError 404 */
 async function getTranscriptSource(
   { db }: Dependencies,
   request: RequestOf<Rpcs['getTranscriptSource']>,
@@ -107,7 +107,7 @@ function toSpeaker(item: unknown): ReplyOf<Rpcs['getTranscriptSource']>['partici
   ];
 }
 
-/** Sets `infos.audio` and adds a note, once per blob. An older blob never replaces a newer one. @throws AppError 404 */
+/** Sets `infos.audio` and adds a note, once per blob. A blob never replaces a newer one. @throws AppError 404 */
 async function attach(
   { db, eventOutbox }: Dependencies,
   request: Attachment,
@@ -116,7 +116,10 @@ async function attach(
   return { audio: request.audio };
 }
 
-/** @throws AppError 404, 413 `conversation_data_too_large` */
+/**
+ * Checks that `infos` remains within the size limit with the audio. @throws AppError 404, 413
+ * `conversation_data_too_large`
+ */
 async function check(
   { db }: Dependencies,
   { conversation_id: id, audio }: RequestOf<typeof conversations.rpcs.checkAudio>,

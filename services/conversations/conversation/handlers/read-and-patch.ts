@@ -1,5 +1,5 @@
 /**
- * Read and PATCH of one conversation, and of its `infos` alone (rules/conversations#read-and-patch,
+ * Reads and patches one conversation, or only its `infos` (rules/conversations#read-and-patch,
  * rules/conversations#infos; D9a, D9b).
  */
 import type { RequestOf } from '#libs/contract';
@@ -33,7 +33,7 @@ export function createReadAndPatchHandlers(
   };
 }
 
-/** GET /conversations/{id}. @throws AppError 404 */
+/** Handles GET /conversations/{id}. @throws AppError 404 */
 async function getConversation(
   { db, view }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.get>,
@@ -44,7 +44,7 @@ async function getConversation(
 }
 
 /**
- * PATCH /conversations/{id}. Runs one statement unless a precondition requires a read.
+ * Handles PATCH /conversations/{id} with one statement, unless a precondition requires a read.
  * @throws AppError 404, 412 `precondition_failed`, 409 `stale_conversation`, 400 `invalid_namespace_placement`, in this
  * order (D9a)
  */
@@ -96,7 +96,7 @@ function hasKeys(store: object | undefined): boolean {
   return store !== undefined && Object.keys(store).length > 0;
 }
 
-/** @throws AppError 404 */
+/** Returns the `infos` of a conversation. @throws AppError 404 */
 async function readInfos(
   { db }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.readInfos>,
@@ -104,7 +104,10 @@ async function readInfos(
   return render(await findInfos(db, { id: requireId(request.conversation_id) }));
 }
 
-/** PATCH /conversations/{id}/infos, in one statement. @throws AppError 404, then 400 `invalid_namespace_placement` */
+/**
+ * Handles PATCH /conversations/{id}/infos with one statement. @throws AppError 404, then 400
+ * `invalid_namespace_placement`
+ */
 async function writeInfos(
   dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.patchInfos>,

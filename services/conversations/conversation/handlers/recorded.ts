@@ -1,4 +1,4 @@
-/** POST /conversations/{id}/recorded (rules/conversations#recorded; D16a, D21, D22). */
+/** Handles POST /conversations/{id}/recorded (rules/conversations#recorded; D16a, D21, D22). */
 import type { RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { runOncePerKey } from '#libs/idempotency';
@@ -43,8 +43,8 @@ interface RecordedCall {
 }
 
 /**
- * Advances the step, adds a note and merges the body. A repeated key within 24 hours changes nothing, but its boundary
- * is checked.
+ * Advances the step, adds a note and merges the body. A key that is repeated within 24 hours changes nothing, but the
+ * boundary of the request is checked.
  * @throws AppError 404; 400 for a boundary without an offset or with two different values; then under the lock 409
  * `stale_conversation`, 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400
  * `invalid_namespace_placement`
@@ -59,8 +59,8 @@ async function recorded(
   const before = await findConversation(db, { id });
   if (before === undefined) throw notFound();
   const window = { conversationStartedAt: undefined, captureEndedAt: readCaptureEnd(request.write) };
-  // Read before the lock, so that the lock is not held during a directory call. Journeys of conversations rarely
-  // change.
+  // The journey is read before the lock, so that the row is not locked during a directory call. The journey of a
+  // conversation rarely changes.
   const journeys = before.journey_id === null ? undefined : await directory.journeys.getMany([before.journey_id]);
   const journey = journeys?.get(before.journey_id ?? 0);
   const call: RecordedCall = { id, key: request.idempotency_key, write: request.write, window, journey, context };
@@ -68,7 +68,7 @@ async function recorded(
   return rawJson(await view.render(row));
 }
 
-/** Both names of the boundary are accepted when their values agree (D22). */
+/** Returns the end of the recording, which has two field names. Both are accepted when their values agree (D22). */
 function readCaptureEnd(write: RecordedWrite): Instant | undefined {
   const current = readBoundary('captureEndedAt', write.captureEndedAt);
   const alias = readBoundary('capture_ended_at', write.capture_ended_at);

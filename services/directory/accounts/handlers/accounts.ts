@@ -1,6 +1,6 @@
 /**
- * Accounts: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli), and their emails for readers
- * of the audit log (A1).
+ * Operations on accounts: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli). Also returns
+ * account emails for readers of the audit log (A1).
  */
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
 import { type Actor, mayReadOps, type RequestOf, type Static } from '#libs/contract';
@@ -32,7 +32,7 @@ type AccountHandlers = HandlersOf<typeof accountRpcs>;
 type AccountReply = Static<typeof accountRpcs.createAccount.reply>;
 type ChangedReply = Static<typeof accountRpcs.grantAccount.reply>;
 
-/** Loaded on the first write of an account, which few processes do. */
+/** The module is loaded on the first write of an account, since few processes write accounts. */
 const loadUnits = () => import('../statements/account-units.ts');
 
 export function createAccountHandlers({
@@ -41,7 +41,7 @@ export function createAccountHandlers({
   eventOutbox,
   passwords,
 }: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords'>): AccountHandlers {
-  /** Changes an account under its row lock, then notifies the gateways about its tokens. */
+  /** Changes an account under its row lock, then clears its tokens from the gateways. */
   async function change(
     context: AuditContext,
     email: string,
@@ -55,7 +55,7 @@ export function createAccountHandlers({
       await work(account, tx);
       const after = describe(account);
       const fields = changedFields(before, { ...after, passwordHash: account.passwordHash });
-      if (fields.length > 0) await saveAccount(tx, account); // before the tokens: a login that waits for the row lock must see the change
+      if (fields.length > 0) await saveAccount(tx, account); // The account is saved before the tokens: a login that waits for the row lock must see the change.
       await changeTokens(tx, jobs, [account.id], tokens);
       if (fields.length > 0)
         recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, after) });
@@ -129,7 +129,7 @@ export function createAccountHandlers({
       const { linkPerson } = await loadUnits();
       return translate(request.email, personId, () =>
         change(context, request.email, 'refresh', (account) => {
-          // Groups that an account has can always be removed, even if they no longer exist.
+          // A group that an account already has can always be removed, even if the group no longer exists.
           requireGroups([...removed].filter((name) => !account.groups.includes(name)));
           account.superuser = request.superuser ?? account.superuser;
           account.globalEditor = request.global_editor ?? account.globalEditor;
@@ -162,7 +162,10 @@ async function requireAccount(tx: Tx, email: string): Promise<Account> {
   return account;
 }
 
-/** The account of a program has no password and its own person (K2). @throws AppError `service_account` */
+/**
+ * Checks settings of a program's account, which has no password and belongs to its own person (K2). @throws AppError
+ * `service_account`
+ */
 function checkService({
   service_name: name,
   password,
@@ -172,7 +175,7 @@ function checkService({
   throw appError('bad_request', 'service_account', 'A service account has a name, no password and its own person.');
 }
 
-/** @throws AppError `unknown_group` */
+/** Throws for a group that does not exist. @throws AppError `unknown_group` */
 function requireGroups(names: readonly string[]): void {
   const unknown = names.find((name) => !(accountGroups as readonly string[]).includes(name));
   if (unknown === undefined) return;
@@ -185,7 +188,10 @@ function requireGroups(names: readonly string[]): void {
 
 const targetOf = ({ id }: Account) => ({ type: 'account', id });
 
-/** Audit log: current values of the changed fields. Omits passwords and everything that identifies a person. */
+/**
+ * Returns the current values of the changed fields for the audit log, without passwords and data that identifies a
+ * person.
+ */
 function describeRights(fields: readonly string[], account: AccountReply): Record<string, unknown> {
   const { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId } = account;
   const values: Record<string, unknown> = {
@@ -212,7 +218,7 @@ function describe(account: Account): AccountReply {
   };
 }
 
-/** Translates violated constraints into errors for the caller. */
+/** Runs `work` and translates violated constraints into errors for the caller. */
 async function translate<T>(email: string, personId: number | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -229,7 +235,7 @@ function personNotFound(person: number | string): Error {
   return appError('not_found', 'person_not_found', `Person ${String(person)} does not exist.`);
 }
 
-/** Creates the person of a program's account (K2). Returns its id. */
+/** Creates the person of a program's account (K2) and returns the person's id. */
 async function createServicePerson(
   tx: Tx,
   { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,

@@ -1,4 +1,4 @@
-/** Own login: change the password, list and revoke sessions (rules/access#own-login). */
+/** Operations on the caller's own login: change the password, list and revoke sessions (rules/access#own-login). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Actor } from '#libs/contract';
 import { AppError, appError, notFound, unavailable } from '#libs/errors';
@@ -14,7 +14,7 @@ import {
   revokeOwnSession,
 } from '../statements/sessions.ts';
 
-/** Attempts when the account changes concurrently. */
+/** Maximum attempts when the account changes concurrently. */
 const maxAttempts = 3;
 
 export function createOwnLoginHandlers({
@@ -38,10 +38,10 @@ export function createOwnLoginHandlers({
     return { ...account, hash };
   }
 
-  /** Returns undefined if the account was changed while the password was checked. */
+  /** Replaces the password hash. Returns undefined if the account was changed while the password was checked. */
   function replace(accountId: number, known: string, next: string, context: AuditContext): Promise<number | undefined> {
     return jobs.transaction(async (tx) => {
-      // Before the sessions: a login that waits for the row lock must see the change.
+      // The hash is replaced before the sessions: a login that waits for the row lock must see the change.
       if ((await replacePasswordHash(tx, { accountId, known, next })) === undefined) return undefined;
       const keys = (await revokeAccountSessions(tx, { accountIds: [accountId] })).map((row) => row.session_key);
       if (keys.length > 0) await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: keys });
@@ -82,7 +82,10 @@ export function createOwnLoginHandlers({
   };
 }
 
-/** @throws AppError permission_denied for tokens that were not issued by a login */
+/**
+ * Returns the login session of the caller. @throws AppError permission_denied for tokens that were not issued by a
+ * login
+ */
 function requireLogin(actor: Actor | undefined): { readonly accountId: number; readonly sessionKey: string } {
   if (actor?.kind === 'user' && actor.key === undefined && actor.sessionKey !== undefined)
     return { accountId: actor.accountId, sessionKey: actor.sessionKey };

@@ -19,14 +19,14 @@ interface LoginAttempt {
   readonly email: string;
   readonly password: string;
   readonly from: AuditContext & { readonly clientIp: string };
-  /** Key of the rate limits. */
+  /** Client address, used as the key of the rate limits. */
   readonly address: string;
   readonly withoutGateKey: boolean;
 }
 
 type SessionHandlers = HandlersOf<typeof sessionRpcs>;
 
-/** Attempts when the account changes concurrently. */
+/** Maximum attempts when the account changes concurrently. */
 const maxAttempts = 3;
 
 function invalidCredentials(): AppError {
@@ -43,7 +43,8 @@ export function createSessionHandlers({
 }: Pick<Dependencies, 'db' | 'jobs' | 'passwords' | 'gatePasswords' | 'throttle' | 'refused'>): SessionHandlers {
   async function login(request: Static<typeof sessionRpcs.login.request>, context: AuditContext): Promise<RawJson> {
     const { email, password, ip, without_gate_key: withoutGateKey = false } = request;
-    // Separate limits: callers without the gate key must not block callers with it, even from the same address (D76).
+    // Callers with and without the gate key have separate limits, so that callers without it cannot block the others,
+    // even from the same address (D76).
     const attempt = {
       email,
       password,
@@ -59,7 +60,9 @@ export function createSessionHandlers({
     throw unavailable('The account is being changed');
   }
 
-  /** Returns undefined if the account was changed while the password was checked; retry then. */
+  /**
+   * Attempts a login. Returns undefined if the account was changed while the password was checked; the caller retries.
+   */
   async function attemptLogin({
     email,
     password,

@@ -8,7 +8,7 @@ import { findAccountId } from './accounts.ts';
 
 const units = createEntityManagers({ schema: 'directory', entities });
 
-/** The account with this email (case-insensitive), locked until the transaction ends. */
+/** Returns the account with this email (case-insensitive), locked until the transaction ends. */
 export async function findAccountForUpdate(tx: Tx, email: string): Promise<Account | null> {
   const found = await findAccountId(tx, { email });
   return found === undefined
@@ -33,7 +33,8 @@ export interface NewAccount {
 }
 
 /**
- * Inserts immediately. @throws the driver's error if the email is taken or the person does not exist (`constraintOf`).
+ * Inserts an account immediately. @throws the driver's error if the email is taken or the person does not exist
+ * (`constraintOf`).
  */
 export async function insertAccount(tx: Tx, { personId, ...values }: NewAccount): Promise<Account> {
   const em = await units.get(tx);
@@ -46,7 +47,7 @@ export function linkPerson(account: Account, personId: number): void {
   account.person = ref(Person, personId);
 }
 
-/** Flushes changes, so that statements of the same transaction see them. */
+/** Writes the changes of an account, so that statements of the same transaction see them. */
 export async function saveAccount(tx: Tx, account: Account): Promise<void> {
   account.updatedAt = raw('clock_timestamp()');
   await (await units.get(tx)).flush();

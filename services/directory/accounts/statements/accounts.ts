@@ -1,9 +1,9 @@
-/** Account queries of the admin CLI and the gateway; writes are in account-units.ts. */
+/** Account queries of the admin CLI and the gateway. Writes are in account-units.ts. */
 import { sql, statement, t } from '#libs/sql';
 
-/** Violated by two accounts with the same email, ignoring case. */
+/** Constraint violated by two accounts with the same email, ignoring case. */
 export const accountEmailUnique = 'accounts__email__unique';
-/** Violated by a person that does not exist. */
+/** Constraint violated by an account whose person does not exist. */
 export const accountPersonForeign = 'accounts__person_id__foreign';
 
 export const findAccountId = statement.maybeOne({
@@ -13,7 +13,7 @@ export const findAccountId = statement.maybeOne({
   sql: ({ email }) => sql`select id from directory.accounts where lower(email) = lower(btrim(${email}))`,
 });
 
-/** Accounts by id, and the account of `email`. */
+/** Returns the accounts with these ids and the account of `email`. */
 export const nameAccounts = statement.many({
   name: 'accounts.name',
   params: { ids: t.integer.array, email: t.text.nullable },
@@ -23,7 +23,7 @@ export const nameAccounts = statement.many({
     union select id, email from directory.accounts where lower(email) = lower(btrim(${email})) order by id`,
 });
 
-/** The account of a feed reader, for calls without an actor. */
+/** Returns the account of a feed reader, for calls without an actor. */
 export const findReader = statement.maybeOne({
   name: 'accounts.find-reader',
   params: { accountId: t.integer },
@@ -40,7 +40,7 @@ export const findReader = statement.maybeOne({
     from directory.accounts where id = ${accountId}`,
 });
 
-/** Refused logins of the last hour, including those counted without their own audit entry (P1). */
+/** Counts the refused logins of the last hour, including those without an audit entry (P1). */
 export const countFailedLogins = statement.one({
   name: 'accounts.failed-logins',
   row: { count: t.integer },
@@ -49,7 +49,7 @@ export const countFailedLogins = statement.one({
     where action = 'login' and outcome = 'refused' and at > statement_timestamp() - interval '1 hour'`,
 });
 
-/** Person by key of the workspace file. */
+/** Returns the person with a key of the workspace file. */
 export const findPersonByKey = statement.maybeOne({
   name: 'accounts.find-person',
   params: { key: t.text },
@@ -65,7 +65,7 @@ export const insertServicePerson = statement.one({
   sql: ({ name }) => sql`insert into directory.people (name, actor_kind) values (${name}, 'service') returning id`,
 });
 
-/** Accounts after this email, filtered; JSON of the item, and its email. */
+/** Returns the filtered accounts that follow the given email, each as JSON with its email. */
 export const listAccounts = statement.many({
   name: 'accounts.list',
   params: {

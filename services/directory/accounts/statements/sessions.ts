@@ -1,9 +1,9 @@
-/** Credentials, sessions and the login throttle. */
+/** Statements on credentials, sessions and the login throttle. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { actorFieldsSql, personPublicSql } from '../../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../../lists/index.ts';
 
-/** The account of an email as typed, with its person as JSON (PersonPublic). */
+/** Returns the account of an email as typed, with its person as JSON (PersonPublic). */
 export const findCredentials = statement.maybeOne({
   name: 'sessions.find-credentials',
   params: { email: t.text },
@@ -14,7 +14,7 @@ export const findCredentials = statement.maybeOne({
     where lower(a.email) = lower(btrim(${email}))`,
 });
 
-/** The account of an active session. */
+/** Returns the account of an active session. */
 export const findOwnCredentials = statement.maybeOne({
   name: 'sessions.find-own-credentials',
   params: { sessionKey: t.text },
@@ -24,7 +24,7 @@ export const findOwnCredentials = statement.maybeOne({
     where s.session_key = ${sessionKey} and s.revoked_at is null and s.expires_at > statement_timestamp() and a.is_active`,
 });
 
-/** No row if the account was deactivated or its hash has changed. */
+/** Replaces the hash. Returns no row if the account was deactivated or its hash has changed. */
 export const replacePasswordHash = statement.maybeOne({
   name: 'sessions.replace-password-hash',
   params: { accountId: t.integer, known: t.text, next: t.text },
@@ -34,7 +34,7 @@ export const replacePasswordHash = statement.maybeOne({
     where id = ${accountId} and is_active and password_hash = ${known} returning id`,
 });
 
-/** Reply of `sessions.whoami`. */
+/** Returns the reply of `sessions.whoami`. */
 export const getWhoami = statement.maybeOne({
   name: 'people.whoami',
   params: { personId: t.integer, keyId: t.text.nullable },
@@ -46,7 +46,9 @@ export const getWhoami = statement.maybeOne({
     from directory.people p where p.id = ${personId}`,
 });
 
-/** No row if the account was deactivated or its password has changed since it was verified. */
+/**
+ * Creates a session. Returns no row if the account was deactivated or its password has changed since it was verified.
+ */
 export const createSession = statement.maybeOne({
   name: 'sessions.create',
   params: {
@@ -65,7 +67,10 @@ export const createSession = statement.maybeOne({
     returning replace(directory.iso_utc(expires_at), 'Z', '+00:00') as expires_at`,
 });
 
-/** Reply of `sessions.verify`. No row if the token is invalid or used through the wrong entry (console or API). */
+/**
+ * Returns the reply of `sessions.verify`. Returns no row if the token is invalid or used through the wrong entry
+ * (console or API).
+ */
 export const verifySession = statement.maybeOne({
   name: 'sessions.verify',
   params: { sessionKey: t.text, secretSha256: t.bytes, forConsole: t.boolean },
@@ -87,7 +92,7 @@ export const revokeSession = statement.maybeOne({
     returning account_id`,
 });
 
-/** Revokes all active sessions. */
+/** Revokes all active sessions of the accounts. */
 export const revokeAccountSessions = statement.many({
   name: 'sessions.revoke-accounts',
   params: { accountIds: t.integer.array },
@@ -97,7 +102,10 @@ export const revokeAccountSessions = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp() returning session_key`,
 });
 
-/** Whether the session belongs to the account, and whether this call revoked it. */
+/**
+ * Revokes a session of the account. Returns whether the session belongs to the account and whether this call revoked
+ * it.
+ */
 export const revokeOwnSession = statement.one({
   name: 'sessions.revoke-own',
   params: { accountId: t.integer, sessionKey: t.text },
@@ -111,7 +119,7 @@ export const revokeOwnSession = statement.one({
       exists (select from revoked) as is_revoked`,
 });
 
-/** Reply of `sessions.list`. */
+/** Returns the reply of `sessions.list`. */
 export const listSessions = statement.one({
   name: 'sessions.list',
   params: { accountId: t.integer, current: t.text, ...pageParams },
@@ -130,7 +138,7 @@ export const listSessions = statement.one({
     }),
 });
 
-/** Active sessions, whose actor may have changed. */
+/** Returns the active sessions of accounts whose actor may have changed. */
 export const findAccountSessions = statement.many({
   name: 'sessions.find-of-accounts',
   params: { accountIds: t.integer.array },
@@ -140,7 +148,7 @@ export const findAccountSessions = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp()`,
 });
 
-/** Deletes expired sessions, throttle rows and uploads. */
+/** Deletes expired sessions, throttle rows and workspace uploads. */
 export const deleteOldSessions = statement.none({
   name: 'sessions.delete-old',
   sql: () => sql`
@@ -155,13 +163,13 @@ export const deleteOldSessions = statement.none({
 const attemptRow = {
   /** False if the limit was reached before this attempt. */
   admitted: t.boolean,
-  /** Seconds until the oldest attempt leaves the window. */
+  /** Seconds until the oldest attempt is outside the window. */
   retry_after: t.integer,
 };
 export type AttemptRow = RowOf<typeof attemptRow>;
 
 /**
- * Counts the attempt unless the limit is reached. Takes one row lock, so that parallel attempts on all replicas are
+ * Counts the attempt unless the limit is reached. Acquires one row lock, so that parallel attempts on all replicas are
  * counted exactly.
  */
 export const countAttempt = statement.one({

@@ -1,6 +1,6 @@
 /**
- * Reads and updates of single holons, and ordered attachments of holons and classes (rules/holons#update-a-holon; D46a,
- * D47a, D48).
+ * Statements that read and update single holons, and the ordered attachments of holons and classes
+ * (rules/holons#update-a-holon; D46a, D47a, D48).
  */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
@@ -13,7 +13,7 @@ import {
   type ViewerSql,
 } from '../../visibility/index.ts';
 
-/** Reply of `holons.get-many`. */
+/** Returns the reply of `holons.get-many`. */
 export const getHolons = statement.one({
   name: 'holons.get-many',
   params: { ids: t.integer.array, slugs: t.text.array },
@@ -27,14 +27,14 @@ export const getHolons = statement.one({
     join directory.holons h on h.id = requested.id join directory.object_classes c on c.id = h.class_id`,
 });
 
-/** HolonPublic by id. */
+/** Returns HolonPublic by id. */
 export const getHolon = statement.maybeOne({
   name: 'v1.holons.get',
   params: { id: t.integer, ...viewerParams },
   row: bodyRow,
   sql: ({ id, ...viewer }) => oneSql(sql`h.id = ${id}`, viewer),
 });
-/** HolonPublic by slug. */
+/** Returns HolonPublic by slug. */
 export const getHolonBySlug = statement.maybeOne({
   name: 'v1.holons.get-by-slug',
   params: { slug: t.text, ...viewerParams },
@@ -48,11 +48,11 @@ function oneSql(condition: Sql, viewer: ViewerSql): Sql {
     from directory.holons h join directory.object_classes c on c.id = h.class_id where ${condition} and ${holonVisibleSql('h', 'c', viewer)}`;
 }
 
-/** Values that an update can change; JSON as text. */
+/** Values of a holon that an update can change. JSON values are text. */
 const savedHolonRow = { name: t.text, description: t.text, links: t.text, infos: t.text };
 export type SavedHolon = RowOf<typeof savedHolonRow>;
 
-/** A holon locked for an update. */
+/** Columns of a holon that is locked for an update. */
 const lockedHolonRow = {
   ...savedHolonRow,
   name_read_only: t.boolean,
@@ -62,7 +62,7 @@ const lockedHolonRow = {
 };
 export type LockedHolon = RowOf<typeof lockedHolonRow>;
 
-/** Locks the holon. No row if it does not exist or is invisible. */
+/** Locks the holon. Returns no row if it does not exist or is invisible. */
 export const lockHolon = statement.maybeOne({
   name: 'holons.lock',
   params: { id: t.integer, ...viewerParams },
@@ -77,7 +77,7 @@ export const lockHolon = statement.maybeOne({
     for update of h`,
 });
 
-/** Null leaves a field unchanged. No row if nothing changed; `updated_at` strictly increases. */
+/** Saves a holon; null leaves a field unchanged. Returns no row if nothing changed. `updated_at` strictly increases. */
 export const saveHolon = statement.maybeOne({
   name: 'holons.save',
   params: {
@@ -100,7 +100,7 @@ export const saveHolon = statement.maybeOne({
     returning h.name, h.description, h.links::text as links, h.infos::text as infos`,
 });
 
-/** HolonPublic of a visible holon. */
+/** Returns HolonPublic of a visible holon after a write. */
 export const getWrittenHolon = statement.one({
   name: 'holons.get-written',
   params: { id: t.integer, ...viewerParams },
@@ -111,7 +111,7 @@ export const getWrittenHolon = statement.one({
     where h.id = ${id} and ${holonVisibleSql('h', 'c', viewer)}`,
 });
 
-/** Ids of active spheres among the given ids. */
+/** Returns the ids of active spheres among the given ids. */
 export const findActiveSpheres = statement.many({
   name: 'spheres.find-active',
   params: { ids: t.integer.array },
@@ -119,7 +119,7 @@ export const findActiveSpheres = statement.many({
   sql: ({ ids }) => sql`select id from directory.spheres where is_active and id = any(${ids})`,
 });
 
-/** Ids of journeys among the given ids. */
+/** Returns the ids of journeys among the given ids. */
 export const findJourneyIds = statement.many({
   name: 'journeys.find-ids',
   params: { ids: t.integer.array },
@@ -131,8 +131,8 @@ const attachedRow = { owner_id: t.integer, old: t.integer.array, new: t.integer.
 export type AttachedRow = RowOf<typeof attachedRow>;
 
 /**
- * Replaces the attachments of a JSON list of `{owner_id, targets}`, in this order. Returns the changed owners with
- * their old and new targets.
+ * Replaces the attachments of the given owners by a JSON list of `{owner_id, targets}`; the order of the targets is
+ * stored. Returns the changed owners with their old and new targets.
  */
 export const attach = {
   class_journeys: attachment('class_journeys', 'class_id', 'journey_id'),

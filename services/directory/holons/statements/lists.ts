@@ -1,6 +1,6 @@
 /**
- * Lists of holons that the caller can see, and visibility checks for other services (rules/holons#holons; D18f, D47,
- * D47a, D48, D49).
+ * Statements that list the holons that the caller can see, and check visibility for other services
+ * (rules/holons#holons; D18f, D47, D47a, D48, D49).
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../../lists/index.ts';
 import { coveredHolonsSql, holonListItemSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 
-/** Text, class and parent can be null. */
+/** Parameters of holon lists. Null for text, class or parent means no filter. */
 const listParams = {
   text: t.text.nullable,
   class: t.text.nullable,
@@ -29,7 +29,7 @@ const listParams = {
 };
 type ListParams = Readonly<Record<keyof typeof listParams, SqlPart>>;
 
-/** The class with this slug and its descendants, including retired ones. */
+/** Returns SQL that matches the class with this slug and its descendants, including retired classes. */
 const inSubtreeSql = (alias: string, params: ListParams): Sql => {
   const objectClass = sql.id(alias);
   return sql`exists (select from directory.object_classes requested where requested.slug = ${params.class}
@@ -40,7 +40,7 @@ const classIdsSql = (params: ListParams): Sql =>
 
 const from = sql`directory.holons h join directory.object_classes c on c.id = h.class_id`;
 
-/** @param frequent whether a short text occurs in many names or descriptions */
+/** Returns the SQL of the list's filter. @param frequent whether a short text occurs in many names or descriptions */
 function whereSql(params: ListParams, frequent: boolean): Sql {
   const { text, parent, createdAfter, updatedAfter } = params;
   const contains = (column: Sql): Sql =>
@@ -56,8 +56,9 @@ function whereSql(params: ListParams, frequent: boolean): Sql {
 }
 
 /**
- * For a class alone the count comes from maintained totals: public classes, and private ones for callers who see all;
- * plus private holons covered by team authority.
+ * Counts the matches. With a class as the only filter, the count of public classes is read from maintained totals;
+ * private classes are included in these totals only for callers with access to everything. Private holons covered by
+ * team authority are added.
  */
 const countSql = (params: ListParams): Sql => sql`
   select case when ${params.text} is null and ${params.parent} is null and ${params.createdAfter} is null and ${params.updatedAfter} is null
@@ -68,7 +69,7 @@ const countSql = (params: ListParams): Sql => sql`
   else (select count(*) from ${from} where ${whereSql(params, false)}) end as count`;
 
 /**
- * Reads each public class in the order of its index, and of private classes only the holons covered by the caller's
+ * Reads each public class in the order of its index. Of private classes it reads only holons covered by the caller's
  * authority, so that no invisible rows are read.
  */
 const firstOfClassSql = (sort: RecordSort, params: ListParams): Sql => sql`(
@@ -82,7 +83,7 @@ const firstOfClassSql = (sort: RecordSort, params: ListParams): Sql => sql`(
       where ${whereSql(params, true)})
   ) as h`;
 
-/** How the matches are found. */
+/** How a list finds its matches. */
 type ListSource = Pick<ListSql, 'from' | 'where' | 'count' | 'materializeMatches'>;
 
 function lists(name: string, read: (params: ListParams, sort: RecordSort) => ListSource) {
@@ -109,22 +110,22 @@ function lists(name: string, read: (params: ListParams, sort: RecordSort) => Lis
   return { name: list('name'), latest: list('latest'), updated: list('updated') };
 }
 
-/** Holons with a rare text. No row if the class is not active. */
+/** Lists the holons that contain a rare text. Returns no row if the class is not active. */
 export const findHolons = lists('find', (params) => ({
   from,
   where: whereSql(params, false),
   materializeMatches: true,
 }));
-/** Like `findHolons`, for a class without a text or with an empty or frequent short text. */
+/** Lists holons like `findHolons`, for a class without a text or with an empty or frequent short text. */
 export const listHolonsOfClass = lists('list-of-class', (params, sort) => ({
   from: firstOfClassSql(sort, params),
   where: sql`true`,
   count: countSql(params),
 }));
-/** Like `findHolons`, for an empty or frequent short text. */
+/** Lists holons like `findHolons`, for an empty or frequent short text. */
 export const listHolons = lists('list', (params) => ({ from, where: whereSql(params, true), count: countSql(params) }));
 
-/** Reply of `holons.covered` for given holons, from each upwards. */
+/** Returns the reply of `holons.covered` for given holons. It searches from each holon upwards. */
 export const findCoveredHolons = statement.one({
   name: 'holons.find-covered',
   params: { accountId: t.integer, ids: t.integer.array },
@@ -134,7 +135,7 @@ export const findCoveredHolons = statement.one({
     from unnest(${ids}) as given(id) where directory.has_team_authority(given.id, ${accountId})`,
 });
 
-/** Reply of `holons.covered` for all holons, downwards from the account's holons. */
+/** Returns the reply of `holons.covered` for all holons. It searches downwards from the account's holons. */
 export const listCoveredHolons = statement.one({
   name: 'holons.list-covered',
   params: { accountId: t.integer },
@@ -148,7 +149,7 @@ export const listCoveredHolons = statement.one({
     from covered`,
 });
 
-/** Reply of `holons.subtree`. */
+/** Returns the reply of `holons.subtree`. */
 export const getHolonSubtree = statement.one({
   name: 'holons.subtree',
   params: { slug: t.text, ...viewerParams },
@@ -167,7 +168,7 @@ export const getHolonSubtree = statement.one({
       where ${holonVisibleSql('h', 'c', viewer)}), '[]'))::text as body`,
 });
 
-/** Reply of `holons.visible`. Looks up whether the account sees all. */
+/** Returns the reply of `holons.visible`. The statement itself checks whether the account sees everything. */
 export const getVisibleHolons = statement.one({
   name: 'holons.visible',
   params: { ids: t.integer.array, slugs: t.text.array, accountId: t.integer.nullable },

@@ -1,5 +1,5 @@
 /**
- * Paged lists whose whole body is built by PostgreSQL, and how people and holons are sorted and filtered
+ * Builds paged lists whose whole body PostgreSQL produces, and defines how people and holons are sorted and filtered
  * (rules/people#people; D47).
  */
 import { badRequest } from '#libs/errors';
@@ -13,34 +13,34 @@ type BodyField = 'count' | 'limit' | 'offset' | 'has_more' | 'items';
 export const pageParams = { limit: t.integer, offset: t.integer };
 
 export interface ListSql {
-  /** Tables of the matches, with joins: `directory.people p`. */
+  /** Tables of the matches with their joins, e.g. `directory.people p`. */
   readonly from: Sql;
   readonly where: Sql;
   /** Unique column of a match, e.g. `p.id`; only this column is sorted. */
   readonly key: Sql;
   /** Total order, ending with the primary key. */
   readonly order: Sql;
-  /** Tables of an item, joined to the page's keys: `directory.people p on p.id = page.key`. */
+  /** Tables of an item, joined to the page's keys, e.g. `directory.people p on p.id = page.key`. */
   readonly itemFrom: Sql;
-  /** JSON of an item. */
+  /** SQL of an item's JSON. */
   readonly item: Sql;
   readonly limit: SqlPart;
   readonly offset?: SqlPart;
-  /** Count query, if cheaper than counting the matches. */
+  /** Count query, if it is cheaper than counting the matches. */
   readonly count?: Sql;
   /** Materializes the matches once for count and page. Use when matching is the expensive part. */
   readonly materializeMatches?: boolean;
-  /** Condition on the parent (e.g. a visible holon); no row unless it holds. */
+  /** Condition on the parent, e.g. that a holon is visible. Without it the list has no row. */
   readonly exists?: Sql;
   /** Additional fields, placed first in the body. */
   readonly extra?: Readonly<Record<string, SqlPart>>;
-  /** Default: all five. */
+  /** Fields of the body. By default all five. */
   readonly fields?: readonly BodyField[];
 }
 
 /**
- * One row with the column `body`; no row unless `exists` holds. Plan such statements once, unless the plan depends on
- * values: planning the joins of an item takes longer than reading it.
+ * Returns the SQL of a list: one row with the column `body`, or no row if `exists` is false. Plan such statements once,
+ * unless the plan depends on values: planning the joins of an item takes longer than reading it.
  */
 export function listSql(list: ListSql): Sql {
   const { limit, offset = 0, materializeMatches = false } = list;
@@ -60,8 +60,8 @@ export function listSql(list: ListSql): Sql {
     ? sql`select key from found order by place ${page}`
     : sql`select ${list.key} as key ${matches} order by ${list.order} ${page}`;
   const count = list.count ?? sql`select count(*) as count ${materializeMatches ? sql`from found` : matches}`;
-  // Sorts and limits keys before building JSON. `offset 0` makes PostgreSQL count once, although the number is used
-  // twice.
+  // The statement sorts and limits keys before it builds JSON. `offset 0` makes PostgreSQL count once, although the
+  // number is used twice.
   return sql`${materializeMatches ? found : sql.empty} select json_build_object(${sql.join(
     body.map(([field, value]) => sql`${sql.literal(field)}, ${value}`),
     sql`, `,
@@ -85,7 +85,7 @@ export const recordOrders: Readonly<Record<RecordSort, (alias: string) => Sql>> 
   updated: (alias) => sql`${sql.id(alias)}.updated_at desc, ${sql.id(alias)}.id`,
 };
 
-/** @throws AppError bad_request */
+/** Returns the sort order of a request. @throws AppError bad_request */
 export function readSort(sort: string | undefined): RecordSort {
   if (sort === undefined) return 'name';
   if (sort === 'name' || sort === 'latest' || sort === 'updated') return sort;
@@ -100,7 +100,7 @@ interface AfterFilters {
 /** Parameters of the date filters. */
 export const afterParams = { createdAfter: t.instant.nullable, updatedAfter: t.instant.nullable };
 
-/** Parses the date filters; without an offset as UTC. */
+/** Parses the date filters. An instant without an offset is read as UTC. */
 export function readAfter({
   created_after: created,
   updated_after: updated,

@@ -1,26 +1,26 @@
 /**
- * Text comparison of search: ignores case and accents, `%` and `_` are literal (D42, D47). Compares the folded columns.
- * Words of three and more characters use trigram indexes, shorter texts the short-gram index. Plan these statements per
- * call: the planner then sees the text and keeps one branch.
+ * Text comparison of search. It ignores case and accents, and `%` and `_` are literal (D42, D47). It compares the
+ * folded columns: words of three and more characters use trigram indexes, shorter texts the short-gram index. Plan
+ * these statements per call: the planner then sees the text and uses one branch.
  */
 import { type Queryable, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
-/** Folded text of a parameter. */
+/** Returns the SQL of a parameter's folded text. */
 export const foldedSql = (text: SqlPart): Sql => sql`directory.fold(${text})`;
-/** Folded text as a literal LIKE pattern. */
+/** Returns the SQL of the folded text as a literal LIKE pattern. */
 export const literalSql = (text: SqlPart): Sql => sql`directory.like_literal(${foldedSql(text)})`;
-/** Its words as a literal LIKE pattern. */
+/** Returns the SQL of the text's words as a literal LIKE pattern. */
 const wordsSql = (text: SqlPart): Sql => sql`directory.like_literal(directory.words(${foldedSql(text)}))`;
-/** Whether the text is too short for trigrams. */
+/** Returns SQL that tests whether the text is too short for trigrams. */
 const isShortSql = (text: SqlPart): Sql => sql`char_length(btrim(directory.words(${foldedSql(text)}))) <= 2`;
 
-/** All text of a row that search compares. */
+/** Returns the SQL of all text of a row that search compares. */
 const searchedOf = (row: Sql): Sql => sql`(${row}.search_text || E'\\n' || ${row}.search_description) collate "C"`;
-/** Expression of the short-gram index of people and holons; covers all text that search compares. */
+/** Returns the expression of the short-gram index of people and holons. It covers all text that search compares. */
 export const gramsOf = (alias: string): Sql => sql`directory.short_grams(${searchedOf(sql.id(alias))})`;
 /**
- * Expressions of the long-gram indexes: for lists, only names and descriptions (a piece of an email domain would match
- * every row), and for search.
+ * Expressions of the long-gram indexes: one for lists, with only names and descriptions (a fragment of an email domain
+ * would match every row), and one for search.
  */
 export const longGramsOf = {
   people: (alias: string): Sql => sql`directory.long_grams(${sql.id(alias)}.search_name)`,
@@ -28,11 +28,11 @@ export const longGramsOf = {
     sql`directory.long_grams(${sql.id(alias)}.search_name || E'\\n' || ${sql.id(alias)}.search_description collate "C")`,
   search: (alias: string): Sql => sql`directory.long_grams(${searchedOf(sql.id(alias))})`,
 } as const;
-/** Short-gram index expression of journeys. */
+/** Returns the expression of the short-gram index of journeys. */
 export const journeyGramsOf = (alias: string): Sql => sql`directory.short_grams(${sql.id(alias)}.search_text)`;
 
 /**
- * Whether the column contains the text; always true for an empty text.
+ * Returns SQL that tests whether the column contains the text. The test is always true for an empty text.
  * @param frequent whether a short text is in many rows (`sampleShort`); absent = in few
  */
 export function containsSql(column: Sql, text: SqlPart, grams: Sql, frequent?: SqlPart): Sql {
@@ -40,9 +40,10 @@ export function containsSql(column: Sql, text: SqlPart, grams: Sql, frequent?: S
 }
 
 /**
- * Like `containsSql`, when all matches are read. Looks up only the longest word, from five characters on by long grams,
- * because short words match too many rows. Not for the first matches in an order: the planner assumes that the text is
- * as frequent as the word. docs/performance-notes.md#substring-search
+ * Returns the same test as `containsSql`, for statements that read all matches. It uses the index only for the longest
+ * word, and long grams from five characters on, because short words match too many rows. Do not use it for the first
+ * matches in an order: the planner assumes that the text is as frequent as the word.
+ * docs/performance-notes.md#substring-search
  */
 export function containsInAnySql(column: Sql, text: SqlPart, grams: Sql, longGrams: Sql): Sql {
   const word = sql`directory.sought_word(${foldedSql(text)})`;
@@ -53,7 +54,7 @@ export function containsInAnySql(column: Sql, text: SqlPart, grams: Sql, longGra
   return caseOf(column, long, text, grams);
 }
 
-/** Like `containsInAnySql` for names of people, whose words can be in any order. */
+/** Returns the same test as `containsInAnySql` for names of people, whose words can be in any order. */
 export function nameInAnySql(alias: string, text: SqlPart): Sql {
   const name = sql`${sql.id(alias)}.search_name`;
   const [folded, grams] = [foldedSql(text), gramsOf(alias)];
@@ -62,25 +63,26 @@ export function nameInAnySql(alias: string, text: SqlPart): Sql {
   const inAnyOrder = nameInAnyOrderSql(alias, text);
   const hasWord = sql`((char_length(${word}) >= 5 and ${longGramsOf.people(alias)} @> directory.covering_grams(${word}))
       or (char_length(${word}) < 5 and ${name} like '%' || directory.like_literal(${word}) || '%'))`;
-  // Names of two-character words (e.g. Chinese): each word is a gram.
+  // Names of two-character words (e.g. Chinese) are found by words: each word is a gram.
   const long = sql`((${hasWord} and (strpos(${name}, ${folded}) > 0 or ${inAnyOrder}))
       or (${words} !~ '[^ ]{3}' and ${grams} @> string_to_array(${words}, ' ') and ${inAnyOrder}))`;
   return caseOf(name, long, text, grams);
 }
 
 /**
- * Whether each word of the text starts a word of the column, in any order; only for texts of several words.
+ * Returns SQL that tests whether each word of the text starts a word of the column, in any order. It applies only to
+ * texts of several words.
  * @param words words of the column, by `directory.words`
  */
 export const wordsInAnyOrderSql = (column: Sql, words: Sql, text: SqlPart): Sql =>
   sql`(btrim(${foldedSql(text)}) like '% %' and directory.has_words(${column}, ${words}, ${foldedSql(text)}))`;
-/** Like `wordsInAnyOrderSql`, for the name. */
+/** Returns the same test as `wordsInAnyOrderSql`, for the name. */
 export const nameInAnyOrderSql = (alias: string, text: SqlPart): Sql => {
   const name = sql`${sql.id(alias)}.search_name`;
   return wordsInAnyOrderSql(name, sql`directory.words(' ' || ${name})`, text);
 };
 
-/** Like `wordsInAnyOrderSql`, for name and channels, with an index look-up of the longest words. */
+/** Returns the same test as `wordsInAnyOrderSql`, for name and channels, with an index look-up of the longest words. */
 function wordsOfRowSql(row: Sql, text: SqlPart): Sql {
   const patterns = [1, 2, 3].map(
     (rank) => sql`${row}.search_words like directory.word_pattern(${foldedSql(text)}, ${rank})`,
@@ -89,8 +91,8 @@ function wordsOfRowSql(row: Sql, text: SqlPart): Sql {
 }
 
 /**
- * Whether name or channels contain the text or each of its words. Words are compared first, because separators count as
- * one space there.
+ * Returns SQL that tests whether name or channels contain the text or each of its words. Words are compared first,
+ * because separators count as one space there.
  */
 export function rowContainsSql(alias: string, text: SqlPart, frequent: SqlPart): Sql {
   const row = sql.id(alias);
@@ -100,15 +102,15 @@ export function rowContainsSql(alias: string, text: SqlPart, frequent: SqlPart):
 }
 
 /**
- * Whether a word of name or channels starts with the text. Two characters already form trigrams. Words never start with
- * punctuation.
+ * Returns SQL that tests whether a word of name or channels starts with the text. Two characters already form trigrams.
+ * Words never start with punctuation.
  */
 export function wordStartSql(alias: string, text: SqlPart): Sql {
   const row = sql.id(alias);
   return sql`directory.words(${foldedSql(text)}) not like ' %' and ${row}.search_words like '% ' || ${wordsSql(text)} || '%' and strpos(${row}.search_text, ${foldedSql(text)}) > 0`;
 }
 
-/** Like `wordStartSql`, for the names of given rows. */
+/** Returns the same test as `wordStartSql`, for the names of rows that are already selected. */
 export function nameWordStartSql(alias: string, text: SqlPart): Sql {
   const row = sql.id(alias);
   const words = sql`directory.words(' ' || ${row}.search_name)`;
@@ -124,14 +126,14 @@ function caseOf(column: Sql, long: Sql, parameter: SqlPart, grams: Sql, frequent
     or (${short} and not ${frequent} and ${grams} @> array[left(${text}, 2)] and strpos(${column}, ${text}) > 0))`;
 }
 
-/** Fixed sample positions in a table, so that their pages stay cached. */
+/** Number of sampled pages and rows per page. Sample positions are fixed, so that their pages remain cached. */
 const [samplePages, rowsOfPage] = [64, 6];
-/** Two visible characters can be up to four code units. */
+/** Maximum length of a short text in code units: two visible characters can be up to four code units. */
 const maxShortLength = 4;
 
 type SampledTable = 'people' | 'holons';
 
-/** Sample rows of a table, as `r`. */
+/** Returns the SQL of a table's sample rows, as `r`. */
 export function sampledSql(table: SampledTable): Sql {
   const name = sql.id(`directory.${table}`);
   return sql`(select r.* from ${name} r where r.ctid = any(array(
@@ -140,7 +142,7 @@ export function sampledSql(table: SampledTable): Sql {
     generate_series(0, ${samplePages - 1}) as page, generate_series(1, ${rowsOfPage}) as place))) as r`;
 }
 
-/** A text is frequent if at least 1 % of the sampled rows contain it. */
+/** Counts the sampled rows that contain a text. A text is frequent if at least 1 % of them do. */
 const sample = (table: SampledTable) =>
   statement.one({
     name: `v1.${table}.sample`,

@@ -1,12 +1,12 @@
-/** Membership lists (rules/memberships#membership-lists; D47a). */
+/** Statements of membership lists (rules/memberships#membership-lists; D47a). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, listSql, pageParams, wordsInAnyOrderSql } from '../../lists/index.ts';
 import { belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 import { membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';
 
 /**
- * Looks up one row per membership. With a join, PostgreSQL would scan the whole table for holons and people with very
- * many memberships; `offset 0` prevents that.
+ * Returns SQL that reads one row per membership by id. With a join, PostgreSQL would scan the whole table for holons
+ * and people with very many memberships; `offset 0` prevents the scan.
  */
 const lookUpSql = (table: 'people' | 'holons', id: string, alias: string): Sql =>
   sql`cross join lateral (select * from ${sql.id(`directory.${table}`)} named where named.id = ${sql.id(id)} offset 0) as ${sql.id(alias)}`;
@@ -34,7 +34,7 @@ export const listPersonMemberships = statement.maybeOne({
     }),
 });
 
-/** Total orders of a holon's memberships, and which joins they need. */
+/** Total orders of a holon's memberships, and the joins that each order needs. */
 const orders = {
   name: { by: sql`j.search_name, p.search_name, m.id`, journeys: true, people: true },
   '-name': { by: sql`j.search_name desc, p.search_name desc, m.id desc`, journeys: true, people: true },
@@ -49,13 +49,13 @@ export function isMembershipSort(text: string): text is MembershipSort {
   return Object.hasOwn(orders, text);
 }
 
-/** Null = no filter. */
+/** Filters of a holon's memberships; null = no filter. */
 const holonParams = {
   holonId: t.integer,
   journey: t.text.nullable,
   step: t.text.nullable,
   responsiblePersonId: t.integer.nullable,
-  /** `none` = undated, `span` = between `from` and `to`. */
+  /** `none` = memberships without a follow-up date, `span` = date between `from` and `to`. */
   followUp: t.text.as<'none' | 'span'>().nullable,
   from: t.date.nullable,
   to: t.date.nullable,
@@ -74,7 +74,7 @@ function holonListSql(sort: MembershipSort, params: ListParams, text?: SqlPart):
     and case ${followUp} when 'none' then m.follow_up_after is null
       when 'span' then m.follow_up_after between ${params.from} and ${params.to} else true end
     ${text === undefined ? sql.empty : sql`and (${containsSql(text)})`}`;
-  // Joins that neither the order nor the text needs are read for the page only.
+  // A join that neither the order nor the text needs is read only for the page.
   const journeys = order.journeys ? sql`left join directory.journeys j on j.id = m.journey_id` : sql.empty;
   const people = text !== undefined || order.people ? lookUpSql('people', 'm.person_id', 'p') : sql.empty;
   return listSql({
@@ -92,7 +92,7 @@ function holonListSql(sort: MembershipSort, params: ListParams, text?: SqlPart):
   });
 }
 
-/** Matches name and contact values (words in any order) and the description. */
+/** Returns SQL that matches the text in name and contact values (words in any order) and in the description. */
 function containsSql(text: SqlPart): Sql {
   const pattern = sql`'%' || directory.like_literal(directory.fold(${text})) || '%'`;
   return sql`p.search_text like ${pattern} or p.search_description like ${pattern} or ${wordsInAnyOrderSql(sql`p.search_text`, sql`p.search_words`, text)}`;
@@ -101,7 +101,7 @@ function containsSql(text: SqlPart): Sql {
 const nameOf = (sort: MembershipSort): string =>
   `holons.list-memberships.${sort.replace('-', 'r-').replaceAll('_', '-')}`;
 
-/** One statement per order. */
+/** Creates one statement per order. */
 function forEachSort<Made>(make: (sort: MembershipSort) => Made): Readonly<Record<MembershipSort, Made>> {
   return Object.fromEntries((Object.keys(orders) as MembershipSort[]).map((sort) => [sort, make(sort)])) as Record<
     MembershipSort,
@@ -109,7 +109,7 @@ function forEachSort<Made>(make: (sort: MembershipSort) => Made): Readonly<Recor
   >;
 }
 
-/** No row if the holon does not exist or is invisible. */
+/** Lists a holon's memberships. Returns no row if the holon does not exist or is invisible. */
 export const listHolonMemberships = forEachSort((sort) =>
   statement.maybeOne({
     name: nameOf(sort),
@@ -120,7 +120,7 @@ export const listHolonMemberships = forEachSort((sort) =>
   }),
 );
 
-/** Memberships whose person matches a text by name, contact value or description. */
+/** Lists memberships whose person matches a text by name, contact value or description. */
 export const findHolonMemberships = forEachSort((sort) =>
   statement.maybeOne({
     name: `${nameOf(sort)}.q`,

@@ -1,4 +1,4 @@
-/** Membership writes (rules/memberships#updates, rules/memberships#bulk-add). */
+/** Statements that write memberships (rules/memberships#updates, rules/memberships#bulk-add). */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../lists/index.ts';
 import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
@@ -12,10 +12,10 @@ import {
   workflowRow,
 } from '../../workflow/index.ts';
 
-/** A person has at most one membership per journey and holon. */
+/** Unique constraint: a person has at most one membership per journey and holon. */
 export const membershipUnique = 'memberships__person_id_holon_id_journey_id__unique';
 
-/** Identity of a membership within a holon. */
+/** Columns that identify a membership within a holon. */
 export const membershipRow = { id: t.integer, person_id: t.integer, journey_id: t.integer };
 export type MembershipRow = RowOf<typeof membershipRow>;
 
@@ -42,7 +42,7 @@ export const saveMembership = statement.none({
   sql: (state) => saveSql('directory.memberships', state),
 });
 
-/** JSON of the membership with person and holon. */
+/** Returns the JSON of the membership with person and holon. */
 export const readMembership = statement.maybeOne({
   name: 'memberships.read',
   params: rowParams,
@@ -72,7 +72,7 @@ export const tryLockHolonForBulkAdd = statement.maybeOne({
   row: {
     visible: t.boolean,
     editable: t.boolean,
-    /** True if the lock was acquired; held until the transaction ends. Null without edit rights. */
+    /** True if the lock was acquired; it lasts until the transaction ends. Null without edit rights. */
     locked: t.boolean.nullable,
   },
   sql: ({ holonId, ...viewer }) => sql`
@@ -82,7 +82,7 @@ export const tryLockHolonForBulkAdd = statement.maybeOne({
           from directory.holons h join directory.object_classes c on c.id = h.class_id where h.id = ${holonId} offset 0) as own`,
 });
 
-/** Existing memberships of people on journeys in a holon. */
+/** Returns the existing memberships of people on journeys in a holon. */
 export const findPresent = statement.many({
   name: 'memberships.find-present',
   params: { holonId: t.integer, personIds: t.integer.array, journeyIds: t.integer.array },

@@ -1,6 +1,6 @@
 /**
- * Ranked search (rules/people#search; D42) for texts whose longest word has at least five characters and is rare: finds
- * all matches by grams of that word and ranks them in memory. Same result as `tiers.ts`.
+ * Ranked search (rules/people#search; D42) for texts whose longest word has at least five characters and is rare. It
+ * finds all matches by grams of that word and ranks them in memory. The result is the same as in `tiers.ts`.
  * docs/performance-notes.md#substring-search
  */
 import { type Sql, sql, type SqlPart, statement } from '#libs/sql';
@@ -16,8 +16,8 @@ import {
 } from './shared.ts';
 
 /**
- * The normalized text, computed once because the plan does not depend on it. `word_start` is null if no word can start
- * with the text.
+ * Returns the SQL of the normalized text. It is computed once, because the plan does not depend on it. `word_start` is
+ * null if no word can start with the text.
  */
 const querySql = (text: SqlPart): Sql => sql`
   query as materialized (select text, directory.like_literal(text) || '%' as start, directory.covering_grams(directory.sought_word(text)) as grams,
@@ -27,13 +27,13 @@ const querySql = (text: SqlPart): Sql => sql`
 const of = (column: string): Sql => sql`(select ${sql.id(column)} from query)`;
 const contains = (column: string): Sql => sql`strpos(${sql.id(column)}, ${of('text')}) > 0`;
 
-/** For texts of several words: each word starts a word of the column. */
+/** Returns SQL that tests whether each word of a text of several words starts a word of the column. */
 const inAnyOrder = (column: Sql, words: Sql): Sql =>
   sql`(${of('is_several')} and directory.has_words(${column}, ${words}, ${of('text')}))`;
 
-/** Tier and field of a match as one number, e.g. 42; the lowest is best. */
+/** Returns the SQL of a match's tier and field as one number, e.g. 42. The lowest number is best. */
 function rankSql(table: SearchKind['table']): Sql {
-  // Values are separate lines, so this filters rows with a value that starts with the text.
+  // Each value is a separate line, so this condition finds rows with a value that starts with the text.
   const channel = sql`case when strpos(r.search_text, E'\\n' || ${of('text')}) > 0 then (
     select min(case when v.value = ${of('text')} then 12 else 22 end)
     from ${sql.id(`directory.${table}_channel_values`)} v where v.owner_id = r.id and v.value like ${of('start')}) end`;
@@ -47,7 +47,7 @@ function rankSql(table: SearchKind['table']): Sql {
         else case when ${contains('r.search_name')} then 41 else 42 end end) end`;
 }
 
-/** CTEs of one kind; `<kind>_best` has its results. */
+/** Returns the CTEs of one kind. `<kind>_best` contains its results. */
 function kindSql({ kind, table, from, visible, item }: SearchKind, { limit, kinds }: SearchParams): Sql {
   const [found, best, name] = [sql.id(`${kind}_found`), sql.id(`${kind}_best`), sql.literal(kind)];
   return sql`${found} as materialized (select r.id, r.search_name, ${rankSql(table)} as rank from ${from(sql.empty)}

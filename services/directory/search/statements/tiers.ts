@@ -28,13 +28,13 @@ const unionAll = sql` union all `;
 const tierNames = ['exact', 'start', 'word', 'part', 'description'] as const;
 type TierName = (typeof tierNames)[number];
 
-/** Whether a short text is in many names or channels, and in many descriptions, of a kind. */
+/** Whether a short text is in many names or channels of a kind, and whether it is in many descriptions. */
 interface InMany {
   readonly texts: SqlPart;
   readonly descriptions: SqlPart;
 }
 
-/** Conditions of a tier, by row fields and by channels. */
+/** Returns the SQL conditions of a tier, by row fields and by channels. */
 function rowsSql({ table, from, visible }: SearchKind) {
   return {
     byFields: (tier: number, field: Sql, condition: Sql, most: Sql): Sql =>
@@ -47,7 +47,7 @@ function rowsSql({ table, from, visible }: SearchKind) {
   };
 }
 
-/** CTEs of a tier, read only while better tiers have not filled the result. */
+/** Returns the CTEs of a tier. They are read only while better tiers have not filled the result. */
 function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchParams) {
   const cte = (name: string): Sql => sql.id(`${kind}_${name}`);
   const query = sql`${sql.literal(kind)} = any(${kinds}) and ${foldedSql(text)} <> ''`;
@@ -63,7 +63,10 @@ function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchParams) {
     first: (name: TierName, rows: Sql): Sql => tier(name, query, rows),
     second: (name: TierName, rows: Sql): Sql =>
       tier(name, sql`${query} and (select count(distinct id) ${foundIn(['exact'])}) < ${limit}`, rows),
-    /** A tier in one order stops after the limit plus the number of better matches, which are the only duplicates. */
+    /**
+     * A tier that is read in one order stops after the limit plus the number of better matches, since only better
+     * matches can be duplicates.
+     */
     later: (name: TierName, rows: Sql): Sql => {
       const better = foundIn(tierNames.slice(0, tierNames.indexOf(name)));
       return tier(
@@ -75,7 +78,7 @@ function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchParams) {
   };
 }
 
-/** CTEs of one kind; the last, `<kind>_best`, has its results. */
+/** Returns the CTEs of one kind. The last CTE, `<kind>_best`, contains its results. */
 function kindSql(searched: SearchKind, query: SearchParams, inMany: InMany): Sql {
   const { kind, from, item } = searched;
   const { text, limit } = query;
@@ -85,7 +88,8 @@ function kindSql(searched: SearchKind, query: SearchParams, inMany: InMany): Sql
   const [materialized, twice] = [sql`${limit}`, sql`2 * ${limit}`];
   const start = sql`${literalSql(text)} || '%'`;
   const field = (condition: Sql): Sql => sql`case when ${condition} then 1 else 2 end`;
-  // Shorter texts match the start of too many channels.
+  // Only texts of a minimum length are compared with addresses, since shorter texts match the start of too many
+  // channels.
   const isAddress = sql`(strpos(${text}, '@') > 0 or char_length(directory.phone_digits(${foldedSql(text)})) >= 5)`;
   const byAddress = searched
     .addresses(text)
@@ -129,7 +133,10 @@ function kindSql(searched: SearchKind, query: SearchParams, inMany: InMany): Sql
   );
 }
 
-/** Whether a short text is in many names or channels of people, descriptions of people, and the same for holons. */
+/**
+ * Four values: whether a short text is in many names or channels of people, descriptions of people, names or channels
+ * of holons, descriptions of holons.
+ */
 const frequentParams = {
   inManyPeople: t.boolean,
   inManyPeopleDescriptions: t.boolean,

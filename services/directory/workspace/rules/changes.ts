@@ -1,4 +1,4 @@
-/** Changes of an application per item, for counts and diff. */
+/** Collects the changes of an application per item, for counts and diff. */
 import { listSome } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { parseJson } from '#libs/json';
@@ -9,15 +9,18 @@ import { type ListName, listNames } from './vocabulary.ts';
 type Change = Static<typeof workspaceChange>;
 type FieldChange = Change['fields'][number];
 
-/** Maximum listed changes; counts are complete. */
+/** Maximum changes in the diff. Counts are always complete. */
 const maxListed = 1_000;
-/** Columns with possible secrets: changes are reported without values. */
+/** Columns that can contain secrets. Their changes are reported without values. */
 const secretColumns: Readonly<Record<string, string>> = { password_hash: 'password', config: 'config' };
 const hiddenValue = '(not shown)';
 /** Maximum paths per step in the audit log. */
 const maxPaths = 50;
 
-/** Label of an item in the diff and in `ids`, e.g. `ada/spring-2026/open-circle`; emails as written. */
+/**
+ * Returns the label of an item in the diff and in `ids`, e.g. `ada/spring-2026/open-circle`. Emails are written as in
+ * the file.
+ */
 export function labelOf(list: ListName, { item, key }: Target): string {
   if (list === 'accounts') return String(item.value['email']).trim();
   if ((list !== 'memberships' && list !== 'relationships') || typeof item.value['key'] === 'string') return key;
@@ -36,7 +39,7 @@ export class ChangeLog {
     this.#configured.push({ step_id: stepId, paths: paths.slice(0, maxPaths) });
   }
 
-  /** Records changed columns of an item; `fields` is JSON text or parsed. */
+  /** Records changed columns of an item. `fields` is JSON text or already parsed. */
   addUpdate(list: ListName, id: number, fields: string | readonly FieldChange[], prefix = ''): void {
     const items = this.#updates.get(list) ?? new Map<number, FieldChange[]>();
     this.#updates.set(list, items);
@@ -53,7 +56,7 @@ export class ChangeLog {
     }
   }
 
-  /** Row ids of changed items; with `fields`, only if one of these changed. */
+  /** Returns the row ids of changed items; with `fields`, only items with a change in one of these fields. */
   changedIds(list: ListName, fields?: readonly string[]): number[] {
     const items = [...(this.#updates.get(list) ?? [])];
     return items
@@ -62,8 +65,8 @@ export class ChangeLog {
   }
 
   /**
-   * Summary for the audit log (A1): counts per list, changed fields of accounts, changed configuration paths. Keys and
-   * values are omitted, because they identify people.
+   * Returns the summary for the audit log (A1): counts per list, changed fields of accounts, changed configuration
+   * paths. Keys and values are omitted, because they identify people.
    */
   describe(targets: Targets, accountIdOf: (target: Target) => number): Record<string, unknown> {
     const counts = listNames.flatMap((list) => {
@@ -86,7 +89,7 @@ export class ChangeLog {
     };
   }
 
-  /** Counts per item, and the diff in list order. */
+  /** Returns the counts per item, and the diff in the order of the lists. */
   summarize(targets: Targets): {
     created: number;
     updated: number;

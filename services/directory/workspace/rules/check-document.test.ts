@@ -17,7 +17,7 @@ function emptyStored(): Stored {
 }
 
 describe('checkDocument (rules/workspace#workspace-file)', () => {
-  it('accepts every field of the vocabulary', () => {
+  it('accepts every field of a workspace file', () => {
     const { lists, problems } = checkDocument({
       spheres: [{ key: 'health', name: 'Health', is_active: false }],
       classes: [
@@ -124,7 +124,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     expect(lists.holons[0]?.value['locations']).toEqual(['DE']);
   });
 
-  it('converts null to empty text and rejects it for other types', () => {
+  it('converts null to empty text in text fields, and rejects null for other types', () => {
     const { lists, problems } = checkDocument({
       people: [{ key: 'a', description: null, infos: null, name: null }],
       holons: null,
@@ -137,7 +137,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     });
   });
 
-  it('reports every problem of an item', () => {
+  it('reports all problems of an item', () => {
     const { problems } = checkDocument({ people: [{ name: 1, contact: [], logo: 'x', surprise: true }] });
     expect(problems.map(({ path, message }) => [path.join('.'), message])).toEqual([
       ['people.0.name', 'must be text'],
@@ -149,7 +149,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-    'reports the unknown list and field %s',
+    'reports the unknown list or field %s',
     (name) => {
       const document = JSON.parse(
         `{"${name}": [], "people": [{"key": "a", "name": "A", "${name}": {"x": 1}}]}`,
@@ -262,7 +262,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     expect(checkDocument({ holons: [{ slug }] }).problems).toHaveLength(1);
   });
 
-  it('never throws and never modifies the document', () => {
+  it('accepts any document without throwing or modifying it', () => {
     const anything = fc.oneof(
       fc.anything({ withBigInt: false, maxDepth: 6 }),
       fc.record(Object.fromEntries(listNames.map((name) => [name, fc.array(itemLike(name), { maxLength: 3 })])), {
@@ -297,7 +297,7 @@ function itemLike(list: ListName): fc.Arbitrary<unknown> {
 }
 
 describe('identityOf', () => {
-  it('ignores case and whitespace of emails, and identifies a membership without key by its ends', () => {
+  it('ignores case and white space of emails, and identifies a membership without a key by person and holon', () => {
     expect(identityOf('accounts', { email: ' Ada@Example.org ' })).toBe('ada@example.org');
     expect(identityOf('memberships', { person: 'a', holon: 'h', journey: null })).toBe(
       identityOf('memberships', { person: 'a', holon: 'h' }),
@@ -306,8 +306,8 @@ describe('identityOf', () => {
   });
 });
 
-describe('resolveItems: reports a mistake once', () => {
-  it('resolves a reference to a person whose item is invalid', () => {
+describe('resolveItems', () => {
+  it('resolves a reference to an invalid person item without a second problem', () => {
     const document = { people: [{ key: 'ada', name: 5 }], accounts: [{ email: 'a@b.c', person: 'ada' }] };
     const { lists, problems } = checkDocument(document);
     expect(problems).toHaveLength(1);

@@ -1,4 +1,6 @@
-/** Validates the structure of a workspace document: known lists and fields, types, unique keys. No database access. */
+/**
+ * Validates the structure of a workspace document without database access: known lists and fields, types, unique keys.
+ */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { isBlank, isSingleLine } from '#libs/text';
 import { isLonger, maxDescriptionLength, maxNameLength } from '../../api-objects/contract.ts';
@@ -23,7 +25,7 @@ export interface Item {
 
 export type Lists = Readonly<Record<ListName, readonly Item[]>>;
 
-/** Lists of the document and all structural problems. Items with problems are omitted. */
+/** Returns the lists of the document and all structural problems. Items with problems are omitted. */
 export function checkDocument(document: unknown): { lists: Lists; problems: Problem[] } {
   const problems: Problem[] = [];
   const lists = Object.fromEntries(listNames.map((name) => [name, [] as Item[]])) as Record<ListName, Item[]>;
@@ -73,8 +75,8 @@ function checkList(name: ListName, list: readonly unknown[], problems: Problem[]
 }
 
 /**
- * Identity of an item within its list: emails ignore case; a membership without key is identified by person, holon and
- * journey.
+ * Returns the identity of an item within its list. Emails ignore case; a membership without key is identified by
+ * person, holon and journey.
  */
 export function identityOf(name: ListName, item: JsonObject): string {
   const key = item[keyFields[name]];
@@ -84,7 +86,7 @@ export function identityOf(name: ListName, item: JsonObject): string {
   return JSON.stringify([item[left], item[right], item['journey'] ?? null]);
 }
 
-/** Checks the fields of an item. Null becomes the empty value unless the field is nullable. */
+/** Checks the fields of an item. Null becomes the empty value, unless the field is nullable. */
 function checkFields(fields: Fields, value: unknown, path: Path, problems: Problem[]): JsonObject | undefined {
   if (!isJsonObject(value)) {
     problems.push({ path: [...path], message: 'must be an object' });
@@ -132,7 +134,7 @@ function hasEmptyValue({ kind }: Field): boolean {
   return kindsWithEmptyValue.has(kind);
 }
 
-/** Returns the value to store, or undefined after adding a problem. */
+/** Checks a value. Returns the value to store, or undefined after adding a problem. */
 function checkValue(
   { field }: FieldRule,
   value: unknown,
@@ -195,7 +197,7 @@ function checkItems(fields: Fields, list: readonly unknown[], path: Path, proble
     const item = checkFields(fields, value, [...path, index], problems);
     if (item === undefined) continue;
     items.push(item);
-    const keyField = ['slug', 'holon'].find((name) => Object.hasOwn(fields, name)); // questions can repeat
+    const keyField = ['slug', 'holon'].find((name) => Object.hasOwn(fields, name)); // Only items with a slug or holon must be unique: questions can repeat.
     if (keyField === undefined || typeof item[keyField] !== 'string') continue;
     const first = seen.get(item[keyField]);
     if (first === undefined) seen.set(item[keyField], index);

@@ -1,6 +1,6 @@
 /**
- * Resolves references within the document, then the database (rules/workspace#workspace-file), and checks required
- * fields of new items.
+ * Resolves references, first within the document, then in the database (rules/workspace#workspace-file), and checks
+ * required fields of new items.
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { identityOf, type Item, type Lists } from './check-document.ts';
@@ -19,7 +19,7 @@ const nouns: Readonly<Record<ListName, string>> = {
   relationships: 'relationship',
 };
 
-/** Keys in the document, including invalid items, so that a mistake is reported once. */
+/** Keys in the document. Keys of invalid items are included, so that a mistake is reported once. */
 export interface DocumentNames {
   readonly keys: Readonly<Record<ListName, Set<string>>>;
   /** Steps per journey in the document. */
@@ -53,7 +53,7 @@ export interface Target {
 }
 export type Targets = Readonly<Record<ListName, readonly Target[]>>;
 
-/** Finds the stored row of each item, and all unresolved references. */
+/** Finds the stored row of each item, and reports all unresolved references. */
 export function resolveItems(
   lists: Lists,
   named: DocumentNames,
@@ -120,14 +120,17 @@ function checkStep({ value, path }: Item, named: DocumentNames, stored: Stored, 
     return;
   }
   const journeyId = stored.ids.journeys.get(journey);
-  if (journeyId === undefined && !named.keys.journeys.has(journey)) return; // already reported
+  if (journeyId === undefined && !named.keys.journeys.has(journey)) return; // The missing journey is already reported.
   const inFile = named.steps.get(journey)?.has(step) === true;
   const inDatabase = journeyId !== undefined && stored.steps.get(journeyId)?.some((row) => row.slug === step) === true;
   if (!inFile && !inDatabase)
     problems.push({ path: [...path, 'step'], message: `journey "${journey}" has no step "${step}"` });
 }
 
-/** Finds the stored membership or relationship of an item: by key, else by its ends and journey. */
+/**
+ * Returns a function that finds the stored membership or relationship of an item: by key, otherwise by its two ends and
+ * its journey.
+ */
 function edgeFinder(name: EdgeList, stored: Stored, problems: Problem[]): (item: Item) => number | undefined {
   const [left, right] = name === 'memberships' ? (['person', 'holon'] as const) : (['from', 'to'] as const);
   const fromIds = name === 'memberships' ? stored.ids.people : stored.ids.holons;
@@ -137,16 +140,13 @@ function edgeFinder(name: EdgeList, stored: Stored, problems: Problem[]): (item:
     `${fromId}/${toId}/${journeyId ?? ''}`;
   for (const row of stored.edges[name]) {
     if (row.key !== null) byKey.set(row.key, row);
-    // Several relationships with keys can connect the same holons; an item without key, or with a new key, matches the
-    // one without key.
+    // Several relationships with keys can connect the same holons. An item without key, or with a new key, matches the
+    // relationship without key.
     const key = triple(row.left_id, row.right_id, row.journey_id);
     if (!byTriple.has(key) && (row.key === null || name === 'memberships')) byTriple.set(key, row);
   }
   const usedBy = new Map<number | string, Path>();
-  /**
-   * Two merged people may both be members; their items then resolve to one membership, and the first one is written
-   * (I5).
-   */
+  /** If both people of a merge are members, their items resolve to one membership. The first item is written (I5). */
   const isOfMerged = ({ person }: JsonObject): boolean =>
     name === 'memberships' && stored.mergedIds.has(fromIds.get(String(person)) ?? 0);
   const markUsed = (target: number | string, path: Path, value: JsonObject): void => {

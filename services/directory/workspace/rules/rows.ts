@@ -1,4 +1,7 @@
-/** Stored rows that a document refers to, and its items as rows: field names become columns, references become ids. */
+/**
+ * Stored rows that a document refers to, and the document's items as rows: field names become columns, references
+ * become ids.
+ */
 import type { JsonObject } from '#libs/json';
 import type { ListName } from './vocabulary.ts';
 
@@ -21,21 +24,21 @@ export interface EdgeRow {
 export type EdgeList = 'memberships' | 'relationships';
 
 export interface Stored {
-  /** Key → id of existing rows that the document names; emails in lower case. */
+  /** Map from key to id of existing rows that the document names. Emails are in lower case. */
   readonly ids: Readonly<Record<ListName, Map<string, number>>>;
   /** Keys of merged people. They resolve to the surviving person, whose values are not overwritten (I5). */
   readonly formerKeys: ReadonlySet<string>;
-  /** Surviving people of these keys. */
+  /** Ids of the surviving people to which `formerKeys` resolve. */
   readonly mergedIds: ReadonlySet<number>;
   /** Steps of the named journeys, by journey id, in order. */
   readonly steps: Map<number, StepRow[]>;
   readonly edges: Readonly<Record<EdgeList, readonly EdgeRow[]>>;
 }
 
-/** Id of an item of the file or the database. */
+/** Returns the id of an item of the file or the database. */
 export type IdOf = (list: ListName, key: string) => number;
 
-/** Reference fields and their id columns. */
+/** Reference fields and the id columns in which they are stored. */
 const referenceColumns: Readonly<Partial<Record<ListName, Readonly<Record<string, readonly [string, ListName]>>>>> = {
   classes: { parent: ['parent_id', 'classes'] },
   journeys: { applies_to: ['applies_to_class_id', 'classes'] },
@@ -55,7 +58,7 @@ const referenceColumns: Readonly<Partial<Record<ListName, Readonly<Record<string
   },
 };
 
-/** Fields that are stored elsewhere or transformed. */
+/** Fields that are stored in other tables or transformed. */
 const elsewhere: ReadonlySet<string> = new Set([
   'allowed_children',
   'journeys',
@@ -68,7 +71,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   'spheres',
 ]);
 
-/** Columns of an item's row. `isNew` adds defaults. */
+/** Returns the columns of an item's row. `isNew` adds defaults. */
 export function columnsOf(list: ListName, value: JsonObject, idOf: IdOf, isNew: boolean): Record<string, unknown> {
   const columns: Record<string, unknown> = {};
   for (const [field, given] of Object.entries(value)) {
@@ -94,7 +97,7 @@ function addHolonInfos(columns: Record<string, unknown>, value: JsonObject, idOf
   if (Object.keys(extra).length > 0) columns['infos'] = { ...(value['infos'] as JsonObject | undefined), ...extra };
 }
 
-/** Columns of a step; `position` is its index in the list. */
+/** Returns the columns of a step. `position` is the step's index in the list. */
 export function stepColumns(
   step: JsonObject,
   journeyId: number,

@@ -21,7 +21,7 @@ export interface Problem {
 
 export const controls = 'must have no control characters';
 
-/** Problems of channel values, or of the link in the texts of a journey. Null removes a value. */
+/** Returns the problems of channel values, or of the link in the texts of a journey. Null removes a value. */
 export function listAddressProblems(
   kind: 'links' | 'contact' | 'journey_texts',
   given: JsonObject,
@@ -43,10 +43,10 @@ export function listAddressProblems(
   });
 }
 
-/** Fields of a slide that are displayed, not followed. */
+/** Text fields of a slide, which are displayed. All other fields can be links. */
 const captions: ReadonlySet<unknown> = new Set(['title', 'caption', 'alt', 'text', 'description', 'label']);
 
-/** Problems of info fields that are addresses; other fields are not checked. */
+/** Returns the problems of info fields that are addresses. Other fields are not checked. */
 export function listFieldProblems(fields: ReadonlyMap<string, InfoField>, infos: JsonObject, path: Path): Problem[] {
   return Object.entries(infos).flatMap(([key, value]) => {
     const type = fields.get(key)?.type;
@@ -70,7 +70,7 @@ function listTexts(value: unknown, path: Path): { text: string; path: (string | 
 }
 
 /**
- * Checks `config.info_field_groups` of a class: groups of info fields with key, type, label and options
+ * Checks `config.info_field_groups` of a class, which are groups of info fields with key, type, label and options
  * (rules/journeys#classes).
  */
 export function checkClassConfig(

@@ -1,10 +1,12 @@
-/** All lists and fields of the workspace file that the directory owns, as data (rules/workspace#workspace-file). */
+/**
+ * Defines all lists and fields of the workspace file that the directory owns, as data (rules/workspace#workspace-file).
+ */
 import { workspaceLists } from '../contract.ts';
 
 export const listNames = workspaceLists;
 export type ListName = (typeof listNames)[number];
 
-/** Lists that other services apply. */
+/** Lists of the workspace file that other services apply. */
 export const foreignLists: Readonly<Record<string, string>> = {
   agents: 'belongs to the agents service and is applied by the CLI',
   conversations: 'belongs to the conversations service and is applied by the CLI',
@@ -16,7 +18,7 @@ export type Field =
     }
   /** Multi-line text. */
   | { kind: 'text' }
-  /** Single-line text, can be empty. */
+  /** Single-line text that can be empty. */
   | { kind: 'line' }
   /** URL-safe text. */
   | { kind: 'slug' }
@@ -25,10 +27,11 @@ export type Field =
   /** Multi-line text that is not blank. */
   | { kind: 'question' }
   /**
-   * Links by channel; contact values (links if they have a scheme); texts, of which `goodbyeURL` can be a link (D72).
+   * `links`: links by channel. `contact`: contact values, which are links if they have a scheme. `journey_texts`:
+   * texts, of which `goodbyeURL` can be a link (D72).
    */
   | { kind: 'links' | 'contact' | 'journey_texts' }
-  /** An http(s) URL; a path or a link. */
+  /** `web_address`: an http(s) URL. `address`: a path or a link. */
   | { kind: 'web_address' | 'address' }
   | { kind: 'reference' | 'references'; list: ListName }
   /** A step of the item's journey, by its slug. */
@@ -37,10 +40,10 @@ export type Field =
 
 export interface FieldRule {
   readonly field: Field;
-  /** `always`: required; `create`: required for new items. */
+  /** `always`: the field is required. `create`: it is required only for new items. */
   readonly needed?: 'always' | 'create';
   /**
-   * Whether null is a value. Otherwise null means empty for text, lists and objects, and is an error for other types.
+   * Whether null is a stored value. Otherwise null empties text, lists and objects, and is an error for other types.
    */
   readonly nullable?: true;
 }
@@ -144,7 +147,7 @@ export const vocabulary: Readonly<Record<ListName, Fields>> = {
   relationships: { key: optionalKey, from: one('holons'), to: one('holons'), ...workflow },
 };
 
-/** Key field of each list; optional for memberships and relationships. */
+/** Key field of each list. It is optional for memberships and relationships. */
 export const keyFields: Readonly<Record<ListName, string>> = {
   spheres: 'key',
   classes: 'slug',

@@ -1,6 +1,6 @@
 /**
  * Exports the lists of the workspace file by ascending id, which is the order of the original file. An item is null if
- * the file cannot represent the row, e.g. a person without a key.
+ * the file cannot represent its row, e.g. a person without a key.
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import type { ListName } from '../rules/vocabulary.ts';
@@ -24,11 +24,11 @@ const stepsSql = sql`coalesce((select json_agg(json_build_object('slug', s.slug,
   from directory.journey_steps s where s.journey_id = t.id), '[]')`;
 const teamsSql = sql`coalesce((select json_agg(json_build_object('holon', h.slug, 'active', a.is_active) order by h.id)
   from directory.team_authority a join directory.holons h on h.id = a.holon_id where a.account_id = t.id), '[]')`;
-/** Sphere ids as keys; see `addHolonInfos`. Null if the holon never had any. */
+/** Converts the sphere ids of `addHolonInfos` to keys. The result is null if the holon never had spheres. */
 const spheresSql = sql`case when jsonb_typeof(t.infos -> 'spheres') = 'array' then coalesce((select json_agg(s.key order by i.place)
   from jsonb_array_elements_text(t.infos -> 'spheres') with ordinality as i(id, place) join directory.spheres s on s.id::text = i.id), '[]') end`;
 
-/** Rows after an id: JSON of the item. */
+/** Statements that return the rows of a list after an id, as the JSON of the item. */
 export const exportList = {
   spheres: list('spheres', 'spheres', sql`'key', t.key, 'name', t.name, 'is_active', t.is_active`),
   classes: list(
@@ -75,7 +75,7 @@ export const exportList = {
     sql`'key', t.key, 'person', ${personSql(sql`t.person_id`)}, 'holon', ${slugSql('holons', sql`t.holon_id`)}, ${workflowSql}`,
     sql`${personSql(sql`t.person_id`)} is not null`,
   ),
-  // The file can represent only the first of several relationships without key between the same holons.
+  // Of several relationships without key between the same holons, the file can represent only the first.
   relationships: list(
     'relationships',
     'relationships',

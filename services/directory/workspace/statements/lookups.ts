@@ -1,4 +1,4 @@
-/** Look-ups of what a workspace document names, checks of the trees, and uploaded parts of documents. */
+/** Statements that look up the keys of a workspace document, check the trees, and read uploaded chunks of documents. */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
 import type { ListName } from '../rules/vocabulary.ts';
@@ -25,7 +25,7 @@ export const findByKey = {
   relationships: byKey('relationships', 'relationships', sql`key`),
 } as const satisfies Record<ListName, unknown>;
 
-/** Keys of merged people, with the surviving person (I5). */
+/** Returns the keys of merged people, with the surviving person (I5). */
 export const findFormerKeys = statement.many({
   name: 'workspace.find-former-keys',
   params: { keys: t.text.array },
@@ -46,7 +46,7 @@ export const findSteps = statement.many({
     order by journey_id, position, id`,
 });
 
-/** Retired questions last, so that a reused text matches the active one first. */
+/** Returns questions, retired ones last, so that a reused text matches the active question first. */
 export const findQuestions = statement.many({
   name: 'workspace.find-questions',
   params: { journeyIds: t.integer.array },
@@ -81,13 +81,16 @@ function edges(name: 'memberships' | 'relationships', left: string, right: strin
   });
 }
 
-/** By JSON list of `{left_id, right_id}` and by keys. Rows without key first: they match an item without key. */
+/**
+ * Finds memberships or relationships by a JSON list of `{left_id, right_id}` and by keys. Rows without key are first,
+ * since they match an item without key.
+ */
 export const findEdges = {
   memberships: edges('memberships', 'person_id', 'holon_id'),
   relationships: edges('relationships', 'from_holon_id', 'to_holon_id'),
 } as const;
 
-/** By lower-case emails. */
+/** Returns password hashes by lower-case emails. */
 export const findHashes = statement.many({
   name: 'workspace.find-hashes',
   params: { emails: t.text.array },
@@ -96,7 +99,7 @@ export const findHashes = statement.many({
     sql`select lower(email) as email, password_hash from directory.accounts where lower(email) = any(${emails})`,
 });
 
-/** Effective `info_field_groups` (JSON) per class of these holons. */
+/** Returns the effective `info_field_groups` (JSON) for each class of these holons. */
 export const findClassFields = statement.many({
   name: 'workspace.find-class-fields',
   params: { holonIds: t.integer.array },
@@ -107,7 +110,7 @@ export const findClassFields = statement.many({
     join directory.object_classes c on c.id = used.class_id`,
 });
 
-/** Grants team authority for a JSON list of `{account_id, holon_id, is_active}`; returns new and changed rows. */
+/** Grants team authority for a JSON list of `{account_id, holon_id, is_active}`. Returns new and changed rows. */
 export const grantTeams = statement.many({
   name: 'workspace.grant-teams',
   params: { teams: t.json },
@@ -120,7 +123,7 @@ export const grantTeams = statement.many({
     returning account_id, holon_id, is_active`,
 });
 
-/** Classes that are their own ancestor. */
+/** Returns classes that are their own ancestor. */
 export const findClassCycles = statement.many({
   name: 'workspace.find-class-cycles',
   row: { id: t.integer },
@@ -133,7 +136,7 @@ export const findClassCycles = statement.many({
     ) select distinct start_id as id from up where parent_id = start_id`,
 });
 
-/** Holons among the ids that are their own ancestor. */
+/** Returns holons among the ids that are their own ancestor. */
 export const findHolonCycles = statement.many({
   name: 'workspace.find-holon-cycles',
   params: { ids: t.integer.array },
@@ -163,7 +166,7 @@ export const deriveClasses = statement.none({
       and (c.ancestor_ids, c.effective_private, c.effective_name_read_only) is distinct from (tree.ancestor_ids, tree.private, tree.name_read_only)`,
 });
 
-/** Parents can follow their children in the file and its batches. */
+/** Defers the check of parents until the commit, since a parent can follow its children in the file and its batches. */
 export const deferParents = statement.none({
   name: 'workspace.defer-parents',
   sql: () => sql`set constraints all deferred`,
@@ -177,7 +180,7 @@ export const storeUpload = statement.none({
     on conflict (upload_id, part) do update set body = excluded.body, created_at = clock_timestamp()`,
 });
 
-/** Parts of an upload, in order. */
+/** Returns the chunks of an upload, in order. */
 export const findUpload = statement.many({
   name: 'workspace.find-upload',
   params: { uploadId: t.text },

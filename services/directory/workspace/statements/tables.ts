@@ -1,6 +1,6 @@
 /**
- * Bulk writes of the workspace file: one INSERT and one UPDATE per table. Rows are one JSON parameter; PostgreSQL
- * compares and merges them, so numbers and nested documents keep their exact values.
+ * Writes rows of the workspace file in bulk: one INSERT and one UPDATE per table. Rows are one JSON parameter.
+ * PostgreSQL compares and merges them, so numbers and nested documents retain their exact values.
  */
 import type { Tx } from '#libs/orm';
 import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
@@ -16,18 +16,20 @@ const typeSql = {
 
 interface Column {
   readonly type: keyof typeof typeSql;
-  /** SQL default of a new row; otherwise null. */
+  /** SQL default in a new row that has no value; without it the column is null. */
   readonly ifAbsent?: Sql;
-  /** Identity column: never updated. */
+  /** The column identifies the row and is never updated. */
   readonly fixed?: true;
 }
 
 interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
-  /** `updated_at` of a changed row (aliases: `t` stored, `m` merged); undefined = no such column. */
+  /**
+   * SQL of `updated_at` in a changed row (aliases: `t` stored, `m` merged). Undefined if the table has no such column.
+   */
   readonly touch?: Sql;
-  /** Order of new rows (alias `i`), the same for all writers of the table, to avoid deadlocks. */
+  /** Order of new rows (alias `i`). All writers of the table use it, to avoid deadlocks. */
   readonly order?: Sql;
 }
 
@@ -40,7 +42,7 @@ const reference: Column = { type: 'integer' };
 const fixedText: Column = { type: 'text', fixed: true };
 const fixedReference: Column = { type: 'integer', fixed: true };
 const holonKind: Column = { type: 'text', ifAbsent: sql`'holon'` };
-/** Strictly increasing, so that changes have distinct instants. */
+/** The time strictly increases, so that changes have distinct instants. */
 const later = sql`greatest(clock_timestamp(), t.updated_at + interval '1 microsecond')`;
 
 const workflow = {
@@ -161,13 +163,13 @@ const tables = {
 
 export type TableName = keyof typeof tables;
 
-/** A row to write, with its given columns. */
+/** A row to write, with the columns that the item sets. */
 export interface Row {
   readonly id: number;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Updated row and, as JSON text, `[{field, old, new}]`. */
+/** An updated row, and its changes as JSON text `[{field, old, new}]`. */
 const updatedRow = { id: t.integer, fields: t.text };
 export type UpdatedRow = RowOf<typeof updatedRow>;
 
@@ -219,7 +221,7 @@ function updateSql(table: Table, rows: SqlPart): Sql {
 
 const tableSql = ({ name }: Table): Sql => sql.id(`directory.${name}`);
 
-/** One statement per table. */
+/** Creates one statement per table. */
 function forEachTable<Made>(make: (name: TableName) => Made): Readonly<Record<TableName, Made>> {
   return Object.fromEntries((Object.keys(tables) as TableName[]).map((name) => [name, make(name)])) as Record<
     TableName,
@@ -236,7 +238,7 @@ export const insertRows = forEachTable((name) =>
   }),
 );
 
-/** Updates rows; returns one UpdatedRow per changed row. Objects merge by RFC 7396. */
+/** Updates rows and returns one UpdatedRow per changed row. Objects are merged by RFC 7396. */
 export const updateRows = forEachTable((name) =>
   statement.many({
     name: `workspace.update-${name}`,
@@ -246,7 +248,7 @@ export const updateRows = forEachTable((name) =>
   }),
 );
 
-/** New ids, ascending. */
+/** Returns new ids in ascending order. */
 export const allocateIds = forEachTable((name) =>
   statement.many({
     name: `workspace.allocate-${name}`,
@@ -257,7 +259,7 @@ export const allocateIds = forEachTable((name) =>
   }),
 );
 
-/** Rows as JSON parameter. */
+/** Returns the rows as one JSON parameter. */
 export function toParameter(rows: readonly Row[]): string {
   return JSON.stringify(rows.map(({ id, values }) => ({ id, given: Object.keys(values), ...values })));
 }
@@ -265,14 +267,14 @@ export function toParameter(rows: readonly Row[]): string {
 /** Rows per statement. */
 const batchSize = 5_000;
 
-/** Allocates ids of a table, ascending. */
+/** Allocates ids of a table and returns them in ascending order. */
 export async function allocateRowIds(tx: Tx, table: TableName, count: number): Promise<number[]> {
   if (count === 0) return [];
   const rows = await allocateIds[table](tx, { count });
   return rows.map(({ id }) => id);
 }
 
-/** Inserts rows; absent columns get their defaults. */
+/** Inserts rows. Absent columns get their defaults. */
 export async function insertAll(tx: Tx, table: TableName, rows: readonly Row[]): Promise<void> {
   for (const batch of batches(rows)) await insertRows[table](tx, { rows: toParameter(batch) });
 }
@@ -286,7 +288,7 @@ export async function updateAll(tx: Tx, table: TableName, rows: readonly Row[]):
   return updated;
 }
 
-/** Batches of a list, one statement each. */
+/** Yields batches of a list. Each batch is written with one statement. */
 export function* batches<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < rows.length; start += batchSize) yield rows.slice(start, start + batchSize);
 }

@@ -4,17 +4,17 @@ import { Cursors } from './cursor.ts';
 const cursors = new Cursors('000102030405060708090a0b0c0d0e0f');
 
 describe('Cursors (V3, V4)', () => {
-  it.each([0, 1, 2, 4_294_967_296, Number.MAX_SAFE_INTEGER])('reads back position %d', (position) => {
+  it.each([0, 1, 2, 4_294_967_296, Number.MAX_SAFE_INTEGER])('decodes the cursor of position %d', (position) => {
     expect(cursors.read(cursors.write(position))).toBe(position);
     expect(cursors.read(cursors.writeCurrent(position))).toBe(position);
   });
 
-  it('writes a constant cursor for an event, and a different one each time for the current end', () => {
+  it('writes the same cursor for the same event, and a new cursor each time for the current end', () => {
     expect(cursors.write(7)).toBe(cursors.write(7));
     expect(cursors.writeCurrent(7)).not.toBe(cursors.writeCurrent(7));
   });
 
-  it('returns the age of a current cursor, but not of an event cursor', () => {
+  it('returns the age of a cursor for the current end, and undefined for an event cursor', () => {
     const createdMs = Date.parse('2030-01-01T10:59:00Z');
     const text = cursors.writeCurrent(7, createdMs);
     expect([0, 1, 13, 254].map((hours) => cursors.ageInHours(text, createdMs + hours * 3_600_000))).toEqual([
@@ -25,7 +25,7 @@ describe('Cursors (V3, V4)', () => {
     expect(cursors.ageInHours(cursors.write(7))).toBeUndefined();
   });
 
-  it('does not reveal the distance of two events', () => {
+  it('does not reveal the distance between two events in their cursors', () => {
     const texts = Array.from({ length: 100 }, (_, position) => cursors.write(position));
     expect(new Set(texts.map((text) => text.slice(0, 6))).size).toBe(100);
   });

@@ -1,14 +1,15 @@
 /**
- * Cursors are encrypted positions, so that their distances do not reveal the number of hidden events (V4). A constant
- * in the block lets `read` reject other texts (V3).
+ * Encrypts positions as cursors, so that the distance between cursors does not reveal the number of hidden events (V4).
+ * A constant in the block lets `read` reject other texts (V3).
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-const algorithm = 'aes-128-ecb'; // a single block; positions are unique
+const algorithm = 'aes-128-ecb'; // ECB is sufficient: a cursor is a single block, and positions are unique
 const mark = 0x65_76_74_31;
 const length = 22;
 /**
- * Hours that a current cursor can distinguish: it stores the hour in one byte, which is 0 in the cursor of an event.
+ * The cursor of the current end stores the hour modulo this number in one byte. The byte is 0 in the cursor of an
+ * event.
  */
 const hours = 255;
 
@@ -22,20 +23,20 @@ export class Cursors {
     this.#key = Buffer.from(key, 'hex');
   }
 
-  /** Cursor of an event; always the same. */
+  /** Returns the cursor of an event, which is always the same. */
   write(position: number): string {
     return this.#encrypt(position, Buffer.alloc(4));
   }
 
   /**
-   * Cursor of the current end; different each time, so that it does not reveal whether something happened since the
-   * last one.
+   * Returns a cursor of the current end. It is different each time, so that it does not reveal whether events were
+   * added since the last cursor.
    */
   writeCurrent(position: number, nowMs = Date.now()): string {
     return this.#encrypt(position, Buffer.from([hourOf(nowMs), ...randomBytes(3)]));
   }
 
-  /** The position; undefined for an invalid cursor. */
+  /** Returns the position of a cursor; returns undefined for an invalid cursor. */
   read(text: string): number | undefined {
     const block = this.#decrypt(text);
     if (block === undefined) return undefined;
@@ -43,7 +44,7 @@ export class Cursors {
     return Number.isSafeInteger(position) ? position : undefined;
   }
 
-  /** Age of a current cursor in hours, modulo 255; undefined for the cursor of an event. */
+  /** Returns the age of a `writeCurrent` cursor in hours, modulo 255; returns undefined for the cursor of an event. */
   ageInHours(text: string, nowMs = Date.now()): number | undefined {
     const hour = this.#decrypt(text)?.at(8) ?? 0;
     return hour === 0 ? undefined : (hourOf(nowMs) - hour + hours) % hours;

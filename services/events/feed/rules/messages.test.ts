@@ -15,7 +15,7 @@ const order = (messages: readonly FeedMessage[]): string[] =>
   sortEvents(messages).map(({ service, number }) => `${service} ${number}`);
 
 describe('sortEvents (V2)', () => {
-  it('sorts events of several services by time, to the microsecond', () => {
+  it('sorts events of several services by time in microseconds', () => {
     const messages = [
       { service: 'media', events: [event(1, '02'), event(2, '04')] },
       { service: 'conversations', events: [event(8, '01'), event(9, '02.000001'), event(10, '05')] },
@@ -23,7 +23,7 @@ describe('sortEvents (V2)', () => {
     expect(order(messages)).toEqual(['conversations 8', 'media 1', 'conversations 9', 'media 2', 'conversations 10']);
   });
 
-  it('preserves the outbox order of a service when its clock was set back', () => {
+  it('preserves the outbox order of a service when the clock of the service was set back', () => {
     const messages = [
       { service: 'conversations', events: [event(8, '09'), event(9, '03')] },
       { service: 'media', events: [event(1, '05')] },
@@ -37,7 +37,7 @@ describe('sortEvents (V2)', () => {
     ]);
   });
 
-  it('adds the day of each event', () => {
+  it('adds to each event the day of its time', () => {
     expect(sortEvents([{ service: 'media', events: [event(1, '02')] }])).toMatchObject([
       { day: '2030-01-01', service: 'media' },
     ]);

@@ -1,6 +1,6 @@
 /**
- * Messages of the stream FEED: validation, and the order of their events (V1, V2). Only the NATS account of a sender is
- * known. So events that cannot be stored or that another service declares are rejected, and only the owner of a subject
+ * Validates messages of the stream FEED and orders their events (V1, V2). Only the NATS account of a sender is known.
+ * Therefore events that cannot be stored or that another service declares are rejected, and only the owner of a subject
  * can set its access.
  */
 import { type FeedEvent, type FeedSubject, outboxMessage, type Static } from '#libs/contract';
@@ -17,11 +17,11 @@ export interface FeedMessage {
 
 export type NewFeedEvent = OutboxEvent & {
   readonly service: string;
-  /** `YYYY-MM-DD`. */
+  /** UTC date of the event, `YYYY-MM-DD`. */
   readonly day: string;
 };
 
-/** Events of the messages, sorted by time between services; events of one service remain in outbox order. */
+/** Returns the events of the messages, sorted by time. Events of one service remain in outbox order. */
 export function sortEvents(messages: readonly FeedMessage[]): NewFeedEvent[] {
   const [first] = messages;
   if (messages.every(({ service }) => service === first?.service))
@@ -31,7 +31,7 @@ export function sortEvents(messages: readonly FeedMessage[]): NewFeedEvent[] {
     events.flatMap((event) => {
       const at = parseInstant(event.occurred_at);
       if (at.kind === 'invalid') return [];
-      // Outbox order has precedence over a clock that was set back.
+      // A clock that was set back does not change the outbox order.
       const previous = latest.get(service) ?? at.instant;
       const instant = at.instant > previous ? at.instant : previous;
       latest.set(service, instant);
@@ -54,7 +54,10 @@ export type MessageReader = (
   message: Uint8Array,
 ) => { readonly events: readonly OutboxEvent[]; readonly problem?: string };
 
-/** Reads messages of the stream; a message with a problem has no events. @param declared events by service */
+/**
+ * Returns a function that reads messages of the stream; a message with a problem has no events. @param declared events
+ * by service
+ */
 export function createMessageReader(declared: ReadonlyMap<string, readonly FeedEvent[]>): MessageReader {
   const check = compileSchema(outboxMessage);
   const declarations = new Map<string, { readonly service: string; readonly subject: FeedSubject }>();
@@ -66,7 +69,7 @@ export function createMessageReader(declared: ReadonlyMap<string, readonly FeedE
     }
   }
 
-  /** Unknown types can be of another release. */
+  /** Returns whether another service declares the event or its subject. Unknown types can belong to another release. */
   const belongsToOtherService = (service: string, { type, subject_type: subject }: OutboxEvent): boolean => {
     const declaration = declarations.get(type);
     return declaration === undefined
@@ -92,7 +95,10 @@ export function createMessageReader(declared: ReadonlyMap<string, readonly FeedE
   };
 }
 
-/** Undefined when it is not JSON. Numbers are ids, which a double represents exactly. */
+/**
+ * Returns the parsed message; returns undefined when it is not JSON. Numbers are ids, which a double represents
+ * exactly.
+ */
 function parse(message: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(message).toString('utf8'));

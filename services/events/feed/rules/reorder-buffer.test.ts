@@ -17,7 +17,7 @@ function bufferAfter(settled: number, ...items: readonly BufferedMessage<string>
 }
 
 describe('ReorderBuffer (V2)', () => {
-  it('returns messages once, in stream order', () => {
+  it('returns each message once, in stream order', () => {
     const buffer = bufferAfter(4, received(6), received(5), received(7));
     const due = buffer.due(late);
     expect(sequences(due)).toEqual([5, 6, 7]);
@@ -25,21 +25,21 @@ describe('ReorderBuffer (V2)', () => {
     expect(buffer.due(late)).toEqual([]);
   });
 
-  it('delays messages', () => {
+  it('returns each message only after the reorder delay', () => {
     const buffer = bufferAfter(4, received(5), received(6, 50));
     expect(buffer.due(delayMs - 1)).toEqual([]);
     expect(sequences(buffer.due(delayMs + 1))).toEqual([5]);
     expect(sequences(buffer.due(delayMs + 51))).toEqual([5, 6]);
   });
 
-  it('does not return messages after a missing one', () => {
+  it('returns no messages after a missing one', () => {
     const buffer = bufferAfter(4, received(6), received(7));
     expect(buffer.due(late)).toEqual([]);
     buffer.add(received(5, late, true));
     expect(sequences(buffer.due(2 * late))).toEqual([5, 6, 7]);
   });
 
-  it('skips a message that is missing for ten seconds', () => {
+  it('skips a message that was missing for ten seconds', () => {
     const buffer = bufferAfter(4, received(6));
     expect(buffer.due(late)).toEqual([]);
     expect(buffer.due(late + 9_000)).toEqual([]);
@@ -47,7 +47,7 @@ describe('ReorderBuffer (V2)', () => {
     expect(sequences(buffer.due(late + 10_001))).toEqual([6]);
   });
 
-  it('discards redelivered duplicates, and replaces messages when the stream was recreated', () => {
+  it('discards redelivered messages, and replaces buffered messages when the stream was recreated', () => {
     const [first, redelivered, recreated] = [received(5), received(5, late, true), received(5, late)];
     const buffer = bufferAfter(4, first);
     const due = buffer.due(late);
@@ -58,7 +58,7 @@ describe('ReorderBuffer (V2)', () => {
     expect(buffer.add(redelivered)).toBeUndefined();
   });
 
-  it('a redelivered message does not reset the sequence; a recreated stream does', () => {
+  it('resets the sequence for a recreated stream, but not for a redelivered message', () => {
     const redelivery = bufferAfter(9, received(3, 0, true));
     redelivery.settle(redelivery.due(late));
     redelivery.add(received(10));

@@ -1,20 +1,20 @@
 /**
- * Determines which messages of the stream can be appended to the feed (V2): in stream order, not while an earlier
- * message is unacknowledged elsewhere, and after a short delay in which events of several services about one subject
- * are sorted by time.
+ * Determines which messages of the stream can be appended to the feed (V2). Messages are appended in stream order,
+ * after earlier unacknowledged messages. A short delay allows events of several services about one subject to be sorted
+ * by time.
  */
 
 export interface BufferedMessage<Message> {
   readonly sequence: number;
   readonly receivedMs: number;
-  /** The broker has delivered it before. */
+  /** True when the broker has delivered the message before. */
   readonly isRedelivered: boolean;
   readonly message: Message;
 }
 
-/** Longer than the batching time of an outbox relay. */
+/** Delay before a message is appended; longer than the batching time of an outbox relay. */
 export const delayMs = 170;
-/** Time after which a missing message is given up: longer than its redelivery takes. */
+/** A missing message is skipped after this time, which is longer than its redelivery takes. */
 const giveUpMs = 10_000;
 
 export class ReorderBuffer<Message> {
@@ -32,8 +32,9 @@ export class ReorderBuffer<Message> {
   }
 
   /**
+   * Adds a message to the buffer.
    * @returns the discarded one of two messages with the same sequence: a redelivered message is a duplicate of the
-   * buffered one; a first delivery is of a recreated stream and replaces the buffered one
+   * buffered message; a first delivery belongs to a recreated stream and replaces the buffered message
    */
   add(item: BufferedMessage<Message>): BufferedMessage<Message> | undefined {
     const existing = this.#buffer.get(item.sequence);
@@ -42,13 +43,13 @@ export class ReorderBuffer<Message> {
     return existing;
   }
 
-  /** Messages that can be appended now, in order. They remain buffered until `settle`. */
+  /** Returns the messages that can be appended now, in order. They remain buffered until `settle`. */
   due(nowMs: number): BufferedMessage<Message>[] {
     const sorted = [...this.#buffer.values()].toSorted((a, b) => a.sequence - b.sequence);
     const due: BufferedMessage<Message>[] = [];
     let expected = this.#settled + 1;
     for (const item of sorted) {
-      // An earlier sequence is a redelivery or of a recreated stream; the feed drops duplicates.
+      // A message with an earlier sequence is a redelivery or belongs to a recreated stream; the feed drops duplicates.
       if (item.sequence > expected || nowMs - item.receivedMs < delayMs) break;
       due.push(item);
       expected = Math.max(expected, item.sequence + 1);
@@ -57,7 +58,7 @@ export class ReorderBuffer<Message> {
     return due;
   }
 
-  /** The settled sequence after these messages are settled. */
+  /** Returns the sequence up to which messages are settled once these messages are settled. */
   settledAfter(items: readonly BufferedMessage<Message>[]): number {
     let settled = this.#settled;
     for (const { sequence, isRedelivered } of items) if (!isRedelivered || sequence > settled) settled = sequence;
@@ -76,7 +77,7 @@ export class ReorderBuffer<Message> {
     return all;
   }
 
-  /** Gives up a message that is missing for too long. */
+  /** Skips messages that are missing for too long. */
   #skipMissing(first: BufferedMessage<Message> | undefined, expected: number, nowMs: number): void {
     if (first === undefined || first.sequence <= expected) {
       this.#missingSinceMs = undefined;

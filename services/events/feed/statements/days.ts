@@ -1,10 +1,10 @@
 /**
- * Statements that add and drop the day tables (V2, V3). Each is its own transaction and waits at most half a second for
- * locks.
+ * Statements that add and drop the day tables of the feed (V2, V3). Each runs in its own transaction and waits at most
+ * half a second for locks.
  */
 import { sql, statement, t } from '#libs/sql';
 
-/** Days without a table. Days with events in the default partition are skipped. */
+/** Returns the days without a table, except days with events in the default partition. */
 export const listMissingDays = statement.many({
   name: 'feed.list-missing-days',
   params: { first: t.date, last: t.date },
@@ -16,7 +16,10 @@ export const listMissingDays = statement.many({
     order by d.day`,
 });
 
-/** @returns whether the default partition has a new check constraint to validate */
+/**
+ * Excludes a day from the default partition. @returns whether the default partition has a new check constraint to
+ * validate
+ */
 export const excludeDay = statement.one({
   name: 'feed.exclude-day',
   params: { day: t.date },
@@ -36,7 +39,7 @@ export const addDay = statement.none({
   sql: ({ day }) => sql`select events.add_feed_day(${day})`,
 });
 
-/** Number of consecutive days from `first` on that have a table. */
+/** Returns the number of consecutive days, starting with `first`, that have a table. */
 export const countDays = statement.one({
   name: 'feed.count-days',
   params: { first: t.date, last: t.date },
@@ -48,9 +51,8 @@ export const countDays = statement.one({
 });
 
 /**
- * Hides events before a time, and newer ones with an earlier position than the last of them, so that readers do not see
- * gaps.
- * @returns their approximate number
+ * Hides events before a time, and newer events whose position is before the last of them, so that readers see no gaps.
+ * @returns the approximate number of newly hidden events
  */
 export const raiseFloor = statement.one({
   name: 'feed.raise-floor',
@@ -63,7 +65,7 @@ export const raiseFloor = statement.one({
     returning greatest(ended.position - head.floor_position, 0) as removed`,
 });
 
-/** Day tables that end before a time. */
+/** Returns the days of tables that end before a time. */
 export const listEndedDays = statement.many({
   name: 'feed.list-ended-days',
   params: { before: t.instant },

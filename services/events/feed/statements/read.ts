@@ -1,5 +1,5 @@
 /**
- * Statements that read the feed (V3, V4). They filter by what the caller can read now and by the stored access of each
+ * Statements that read the feed (V3, V4). They filter by the caller's current access and by the stored access of each
  * subject; the owners check the subjects of a page again.
  */
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
@@ -11,7 +11,7 @@ export const readHead = statement.one({
   sql: () => sql`select last_position, floor_position from events.feed_head`,
 });
 
-/** Age of an event; no row when it is removed. */
+/** Returns the age of an event in hours; returns no row when the event is removed. */
 export const findAge = statement.maybeOne({
   name: 'feed.age',
   params: { position: t.bigint },
@@ -40,20 +40,20 @@ export type FoundEvent = RowOf<typeof found>;
 
 const columns = sql`f.position, f.id, f.type, f.subject_type, f.subject_id, f.data, f.farewell, events.iso_utc(f.occurred_at) as occurred_at`;
 
-/** What the caller can read. */
+/** Objects that the caller can read. */
 const viewer = {
   seesAll: t.boolean,
   hiddenHolons: t.integer.array,
-  /** Null: every conversation. */
+  /** Null means every conversation. */
   scopeHolons: t.integer.array.nullable,
   scopePersonId: t.integer.nullable,
-  /** Owner of readable endpoints. */
+  /** Account whose endpoint events are readable. */
   accountId: t.integer.nullable,
 };
 const filter = {
   after: t.bigint,
   upTo: t.bigint,
-  /** Null: every type. */
+  /** Null means every type. */
   types: t.text.array.nullable,
   subjectType: t.text.nullable,
   limit: t.integer,
@@ -64,15 +64,18 @@ type Named = Readonly<Record<keyof typeof params, Parameter>>;
 type NamedViewer = Readonly<Record<keyof typeof viewer, Parameter>>;
 
 /**
- * No holon of the subject is hidden. Most subjects have one or two holons; these comparisons use a hash of the hidden
- * holons when the statement is planned for its values.
+ * True when no holon of the subject is hidden. Most subjects have one or two holons; these comparisons use a hash of
+ * the hidden holons when the statement is planned for its values.
  */
 const holonsSeenSql = (
   hidden: Parameter,
 ): Sql => sql`not (coalesce(s.holons[1], 0) = any(${hidden}) or coalesce(s.holons[2], 0) = any(${hidden})
     or (cardinality(s.holons) > 2 and s.holons && ${hidden}))`;
 
-/** Whether a subject is visible. Subjects without stored access pass, as their owner checks them. */
+/**
+ * Returns the condition that a subject is visible. Subjects without stored access pass, because their owner checks
+ * them.
+ */
 function subjectVisibleSql({ seesAll, hiddenHolons, scopeHolons, scopePersonId, accountId }: NamedViewer): Sql {
   return sql`(${seesAll} or not s.known or (${holonsSeenSql(hiddenHolons)}
     and (s.type <> 'conversation' or ${scopeHolons} is null or s.holons && ${scopeHolons} or s.people @> array[${scopePersonId}])
@@ -85,7 +88,10 @@ function matchesSql(named: Named): Sql {
     and (${subjectType} is null or f.subject_type = ${subjectType}) and (${seesAll} or not s.gone or f.farewell)`;
 }
 
-/** Position of the event number `window` of these types, readable or not; no row when there are fewer. */
+/**
+ * Returns the position of event number `window` of these types, readable or not; returns no row when there are fewer
+ * events.
+ */
 export const findWindowEnd = statement.maybeOne({
   name: 'feed.window-end',
   planned: 'each-call',
@@ -103,7 +109,10 @@ export const findWindowEnd = statement.maybeOne({
     ) as scanned having count(*) = ${window}`,
 });
 
-/** By position, for callers who can read much. Subjects are looked up one by one, as never all of them are needed. */
+/**
+ * Returns readable events by position, for callers that can read many events. Subjects are looked up one by one,
+ * because only some of them are needed.
+ */
 export const scanFeed = statement.many({
   name: 'feed.scan',
   planned: 'each-call',
@@ -117,7 +126,7 @@ export const scanFeed = statement.many({
     order by f.position limit ${named.limit}`,
 });
 
-/** Events of one subject. */
+/** Returns the readable events of one subject. */
 export const scanSubject = statement.many({
   name: 'feed.scan-subject',
   params: { ...params, subjectId: t.bigint },
@@ -129,10 +138,10 @@ export const scanSubject = statement.many({
 });
 
 /**
- * Readable subjects with events after a position. Each part of the union has its own index: subjects without stored
- * access, conversations of a participant, conversations of the holons in scope, and all others by each distinct set of
- * holons. `more`: there are more than `maxSets` sets, so subjects can be missing. Returns one row without a subject
- * when there are none.
+ * Returns readable subjects with events after a position. Each part of the union has its own index: subjects without
+ * stored access, conversations of a participant, conversations of the holons in scope, and all others by each distinct
+ * set of holons. `more` is true when there are more than `maxSets` sets, so subjects can be missing. Without subjects
+ * it returns one row without a subject.
  */
 export const listSeenSubjects = statement.many({
   name: 'feed.seen-subjects',
@@ -144,7 +153,7 @@ export const listSeenSubjects = statement.many({
     accountId: viewer.accountId,
     after: filter.after,
     subjectTypes: t.text.array,
-    /** Per type of subject. */
+    /** Maximum number of sets per subject type. */
     maxSets: t.integer,
     limit: filter.limit,
   },
@@ -177,8 +186,8 @@ export const listSeenSubjects = statement.many({
 });
 
 /**
- * The first `each` events of each subject, up to the first position after which a subject can have more: all events up
- * to `reached` are found.
+ * Returns the first `each` events of each subject, up to the first position after which a subject can have more events.
+ * All events up to `reached` are found.
  */
 export const scanSubjects = statement.many({
   name: 'feed.scan-subjects',
@@ -203,7 +212,7 @@ export const scanSubjects = statement.many({
     order by f.position limit ${named.limit}`,
 });
 
-/** The given events that the caller can read. */
+/** Returns the given events that the caller can read. */
 export const scanPositions = statement.many({
   name: 'feed.scan-positions',
   params: { ...viewer, positions: t.bigint.array, occurredAt: t.instant.array },

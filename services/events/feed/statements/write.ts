@@ -5,8 +5,8 @@
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 
 /**
- * Acquires or renews the lease and locks its row until the transaction ends, so that two writers never append at once.
- * No row when another process has the lease.
+ * Acquires or renews the lease, and locks its row until the transaction ends, so that two writers never append at once.
+ * Returns no row when another process has the lease.
  */
 export const acquireFeedLease = statement.maybeOne({
   name: 'feed.hold',
@@ -18,7 +18,7 @@ export const acquireFeedLease = statement.maybeOne({
     returning last_position, stream_sequence`,
 });
 
-/** Bounds the time for which a hanging writer blocks the others. */
+/** Limits the time for which a writer that hangs blocks the others. */
 export const setTransactionTimeouts = statement.none({
   name: 'feed.limit',
   sql: () =>
@@ -47,7 +47,7 @@ const columns = {
 
 type Columns = Readonly<Record<keyof typeof columns | 'after', Parameter>>;
 
-/** Inserts events in order from position `after` + 1 on. */
+/** Inserts events in order, starting at position `after` + 1. */
 const appendSql = ({
   services,
   numbers,
@@ -68,8 +68,8 @@ const appendSql = ({
     order by i.place`;
 
 /**
- * Fails with a unique violation when the feed contains one of them. Duplicates are rare, and a check would cost a third
- * of the work.
+ * Fails with a unique violation when the feed already contains one of the events. Duplicates are rare, and a check
+ * would add a third to the work.
  */
 export const appendNew = statement.none({
   name: 'feed.append-new',
@@ -77,7 +77,7 @@ export const appendNew = statement.none({
   sql: appendSql,
 });
 
-/** Skips events that the feed contains. */
+/** Inserts events, but skips events that the feed already contains. */
 export const appendMissing = statement.many({
   name: 'feed.append-missing',
   params: { ...columns, after: t.bigint },
@@ -86,8 +86,8 @@ export const appendMissing = statement.many({
 });
 
 /**
- * Updates subjects after their last events; `access` is null when it did not change. Unchanged rows are skipped, as an
- * upsert would lock and write them.
+ * Updates the subjects of appended events; `access` is null when it did not change. Unchanged rows are skipped, because
+ * an upsert would lock and write them.
  */
 export const upsertSubjects = statement.none({
   name: 'feed.touch-subjects',
@@ -138,7 +138,7 @@ export const deleteSubjects = statement.one({
     select count(*) from deleted`,
 });
 
-/** Subjects without stored access. */
+/** Returns subjects without stored access. */
 export const listWithoutAccess = statement.many({
   name: 'feed.list-unknown',
   params: { type: t.text, limit: t.integer },
@@ -147,7 +147,7 @@ export const listWithoutAccess = statement.many({
     sql`select id from events.subjects where not known and type = ${type} order by id limit ${limit}`,
 });
 
-/** Stores the access of subjects that have none. */
+/** Stores the access of subjects without stored access. */
 export const storeAccess = statement.none({
   name: 'feed.learn',
   params: { type: t.text, ids: t.bigint.array, access: t.text.array },

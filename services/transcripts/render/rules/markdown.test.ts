@@ -33,11 +33,11 @@ describe('formatOffset (rules/transcripts#transcript-file; D24, D24a)', () => {
     [3_665_000_000, '61:05'],
     [600_000_000_000, '10000:00'],
     [-5, '00:00'],
-  ])('writes %d microseconds as %s', (us, expected) => {
+  ])('formats %d microseconds as %s', (us, expected) => {
     expect(formatOffset(us)).toBe(expected);
   });
 
-  it('rounds every time down to its second', () => {
+  it('rounds an offset down to its second', () => {
     fc.assert(
       fc.property(fc.nat({ max: 604_800_000 }), (ms) => {
         const [minutes, seconds] = formatOffset(ms * 1000)
@@ -51,7 +51,7 @@ describe('formatOffset (rules/transcripts#transcript-file; D24, D24a)', () => {
 });
 
 describe('writeHead (D24a)', () => {
-  it('contains the title, existing facts, and the transcript heading', () => {
+  it('writes the title, the available facts and the transcript heading', () => {
     const head = {
       id: 42,
       title: 'Spring',
@@ -66,7 +66,7 @@ describe('writeHead (D24a)', () => {
     );
   });
 
-  it('omits unset facts and renders hostile ones on one line', () => {
+  it('omits missing facts, and renders facts with markup on one line', () => {
     const head = {
       id: 1,
       title: 'A\n## Transcript',
@@ -83,24 +83,24 @@ describe('writeHead (D24a)', () => {
 });
 
 describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
-  it('merges consecutive utterances of one speaker into a run with the time of the first', () => {
+  it('merges consecutive utterances of a speaker into one run with the time of the first utterance', () => {
     expect(write([say(1, 1, 'One.'), say(4, 1, 'Two.'), say(7, 2, 'Three.'), say(3665, 1, 'Four.')])).toBe(
       '\n**Ada** (00:01)\nOne. Two.\n\n**Bob** (00:07)\nThree.\n\n**Ada** (61:05)\nFour.\n',
     );
   });
 
-  it('filters after merging, so that runs separated by another speaker remain separate', () => {
+  it('filters speakers after merging, so that runs separated by another speaker remain separate', () => {
     const rows = [say(1, 1, 'a'), say(2, 1, 'b'), say(3, 2, 'c'), say(4, 1, 'd'), say(5, -1, 'e')];
     expect(write(rows, 1)).toBe('\n**Ada** (00:01)\na b\n\n**Ada** (00:04)\nd\n');
     expect(write(rows, -1)).toBe('\n**Guest** (00:05)\ne\n');
   });
 
-  it('writes nothing without rows', () => {
+  it('writes nothing for a transcript without rows', () => {
     expect(write([])).toBe('');
     expect(write([say(1, 1, 'a')], 2)).toBe('');
   });
 
-  it('writes the same for any page size', () => {
+  it('writes the same Markdown for any page size', () => {
     const row = fc.record({
       startUs: fc.nat({ max: 4_000_000_000 }),
       endUs: fc.constant(0),
@@ -127,7 +127,7 @@ describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
     );
   });
 
-  it("writes to a filtered file exactly the speaker's runs of the complete one", () => {
+  it('writes for a speaker exactly the runs of this speaker in the complete file', () => {
     const row = fc.record({
       startUs: fc.nat({ max: 4_000_000_000 }),
       endUs: fc.constant(0),
@@ -148,7 +148,7 @@ describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
   });
 });
 
-describe('hostile text and names in the file', () => {
+describe('markup in texts and names of the transcript file', () => {
   it.each([
     ['x\n\n**Ada** (00:01)\nforged', 'x **Ada** (00:01) forged'],
     ['x\r\ny\u2028z\u0085w\u000bv', 'x y z w v'],
@@ -172,16 +172,16 @@ describe('hostile text and names in the file', () => {
     ['<3 you', '<3 you'],
     ['- a list', '- a list'],
     ['5 * 4 _is_ `20`', '5 * 4 _is_ `20`'],
-  ])('writes %j as %j', (text, expected) => {
+  ])('escapes %j as %j', (text, expected) => {
     expect(write([say(1, 1, text)])).toBe(`\n**Ada** (00:01)\n${expected}\n`);
   });
 
-  it('renders a name inside its markup', () => {
+  it('renders a name inside its markup without ending the markup', () => {
     const writer = new MarkdownWriter('', { nameOf: () => 'Eve**\n\n**Ada<b>', filterPersonId: undefined });
     expect(writer.write([say(1, 5, 'x')])).toBe(String.raw`${'\n'}**Eve\*\* \*\*Ada\<b>** (00:01)${'\n'}x`);
   });
 
-  it('has one line per speaker and one per text, whatever they contain', () => {
+  it('writes one line per speaker and one per text, for any texts', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 6 }), (texts) => {
         const lines = write(texts.map((text, index) => say(index, index + 1, text))).split(
@@ -196,7 +196,7 @@ describe('hostile text and names in the file', () => {
     );
   });
 
-  it('renders millions of blanks and line breaks in linear time', () => {
+  it('renders millions of spaces and line breaks in linear time', () => {
     const text = `${' '.repeat(2_000_000)}x${'\n'.repeat(2_000_000)}`;
     expect(write([say(1, 1, text)])).toContain('x\n');
   });

@@ -1,5 +1,5 @@
 /**
- * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written in chunks. Text and names are
+ * Writes the transcript as Markdown in chunks (rules/transcripts#transcript-file; D24, D24a). Text and names are
  * untrusted: line breaks in them become spaces, so that a text cannot forge a heading, a speaker or another run.
  */
 import { toLine, type TranscriptRow, type TranscriptWriter, type WriterOptions } from './row.ts';
@@ -14,13 +14,13 @@ export interface TranscriptHead {
   readonly participants: readonly string[];
 }
 
-/** `MM:SS`, floored; minutes run past 59. */
+/** Returns an offset as `MM:SS`, rounded down. Minutes exceed 59. */
 export function formatOffset(us: number): string {
   const seconds = Math.max(0, Math.floor(us / 1_000_000));
   return `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Head of the file: title and metadata that are set, and the heading of the transcript. */
+/** Returns the head of the file: title, existing metadata and the heading of the transcript. */
 export function writeMarkdownHead(head: TranscriptHead): string {
   const options: [string, string | null][] = [
     ['Conversation', String(head.id)],
@@ -36,7 +36,7 @@ export function writeMarkdownHead(head: TranscriptHead): string {
   return `# ${toText(head.title)}\n\n${lines.join('\n')}\n\n## Transcript\n`;
 }
 
-/** Merges consecutive rows of one speaker into runs and writes those of `onlyPersonId`, or all, below a head. */
+/** Merges consecutive rows of one speaker into runs. Writes the runs of `onlyPersonId`, or all runs, below a head. */
 export class MarkdownWriter implements TranscriptWriter {
   readonly #head: string;
   readonly #nameOf: (personId: number) => string;
@@ -54,7 +54,7 @@ export class MarkdownWriter implements TranscriptWriter {
     return this.#head;
   }
 
-  /** Returns the text for the next rows; a run can continue in the next call. */
+  /** Returns the text of the next rows. A run can continue in the next call. */
   write(rows: readonly TranscriptRow[]): string {
     let out = '';
     for (const row of rows) {

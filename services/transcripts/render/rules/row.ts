@@ -1,19 +1,22 @@
-/** Input and interface of the transcript formats (rules/transcripts#transcript-file). Text and names are untrusted. */
+/**
+ * Input and interface of the writers for all transcript formats (rules/transcripts#transcript-file). Text and names are
+ * untrusted.
+ */
 
-/** One stored row, in stored order. */
+/** One stored row. */
 export interface TranscriptRow {
   /**
-   * Microseconds from the window's start, or from the conversation's start for rows that were never filtered by a
-   * window.
+   * Start in microseconds from the window's start, or from the conversation's start for rows that were never filtered
+   * by a window.
    */
   readonly startUs: number;
   readonly endUs: number;
-  /** Person, or negative unresolved speaker. */
+  /** Id of the person, or the negative number of an unresolved speaker. */
   readonly personId: number;
   readonly text: string;
 }
 
-/** Writes one file in chunks: `start` once, `write` for the rows in stored order, `finish` once. */
+/** Writes one file in chunks. Call `start` once, `write` for the rows in stored order, and `finish` once. */
 export interface TranscriptWriter {
   start(): string;
   write(rows: readonly TranscriptRow[]): string;
@@ -23,9 +26,9 @@ export interface TranscriptWriter {
 /** Settings of a writer. */
 export interface WriterOptions {
   readonly nameOf: (personId: number) => string;
-  /** Only this speaker; undefined = all. */
+  /** Writes only this speaker's rows; undefined = all rows. */
   readonly filterPersonId: number | undefined;
-  /** Index of the first row in the whole transcript; default 0. */
+  /** Index of the first row in the whole transcript. By default 0. */
   readonly firstIndex?: number;
 }
 

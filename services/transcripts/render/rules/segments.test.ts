@@ -50,7 +50,7 @@ const hostile = fc.oneof(
     )
     .map((parts) => `x${parts.join('')}`),
 );
-/** In the stored order; texts are never blank (D25). */
+/** Rows in stored order. Texts are never blank (D25). */
 const rows = fc
   .array(
     fc.record({
@@ -72,7 +72,7 @@ const cueTimes = ({ startUs, endUs }: TranscriptRow): [number, number] => {
 };
 
 describe('transcript as WebVTT (T1, T5)', () => {
-  it('contains a cue with its voice for each row', () => {
+  it('renders a cue with a voice tag for each row', () => {
     expect(
       write(createVttWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(3_661_001, 3_661_001, -7, 'a\n\nb --> <c>')]),
     ).toBe(
@@ -81,7 +81,7 @@ describe('transcript as WebVTT (T1, T5)', () => {
     expect(write(createVttWriter(options), [])).toBe('WEBVTT\n');
   });
 
-  it('is parsed by a caption reader to the same rows, to the millisecond, for any texts', async () => {
+  it('renders any texts as WebVTT that a caption parser reads to the same rows, to the millisecond', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
         const cues = await readCaptions(write(createVttWriter(options), given), 'vtt');
@@ -93,12 +93,12 @@ describe('transcript as WebVTT (T1, T5)', () => {
     );
   });
 
-  it('renders names unchanged', async () => {
+  it('preserves names in WebVTT', async () => {
     const cues = await readCaptions(write(createVttWriter(options), [say(0, 1, 1, 'x'), say(0, 1, -1, 'x')]), 'vtt');
     expect(cues.map(({ voice }) => voice)).toEqual(['Ada', 'Gäste']);
   });
 
-  it('shifts every cue for captions of a file that starts earlier or later', () => {
+  it('shifts every cue for a media file that starts earlier or later', () => {
     const given = [say(500, 1_500, 1, 'a'), say(2_000, 3_000, 1, 'b')];
     expect(write(createVttWriter(options, 60_250), given)).toContain('00:01:00.750 --> 00:01:01.750');
     expect(write(createVttWriter(options, -1_000), given)).toContain('00:00:00.000 --> 00:00:00.500');
@@ -106,14 +106,14 @@ describe('transcript as WebVTT (T1, T5)', () => {
 });
 
 describe('transcript as SubRip (T1, T5)', () => {
-  it('numbers the cues and starts each with the name', () => {
+  it('numbers the cues and starts each with the speaker name', () => {
     expect(write(createSrtWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(2_500, 2_500, -1, 'x ---> y')])).toBe(
       '1\n00:00:00,000 --> 00:00:02,400\nAda: Welcome.\n\n2\n00:00:02,500 --> 00:00:02,501\nGäste: x -> y\n',
     );
   });
 
-  it('renders a row of millions of dashes, whatever follows them', () => {
-    const dashes = '-'.repeat(4_000_000); // scanning again from each dash would take an hour
+  it('renders a row with millions of dashes in linear time, for any text after them', () => {
+    const dashes = '-'.repeat(4_000_000); // A scan that restarts at each dash would take an hour.
     expect(write(createSrtWriter(options), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(
       /^1\n.*\nAda: -{4000000}x->\n$/,
     );
@@ -126,13 +126,13 @@ describe('transcript as SubRip (T1, T5)', () => {
     ['{\\an8}top {\\i1}', '｛\\an8｝top ｛\\i1｝'],
     ['{y:i}{b}', '｛y:i｝｛b｝'],
     ['5 > 3 & &lt;i&gt;', '5 > 3 & &lt;i&gt;'],
-  ])('renders player markup in %j as text', (text, shown) => {
+  ])('renders player markup in %j as plain text', (text, shown) => {
     expect(write(createSrtWriter(options), [say(0, 1, 1, text)])).toBe(
       `1\n00:00:00,000 --> 00:00:00,001\nAda: ${shown}\n`,
     );
   });
 
-  it('is parsed by a caption reader to the same rows, to the millisecond, for any texts', async () => {
+  it('renders any texts as SubRip that a caption parser reads to the same rows, to the millisecond', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
         const cues = await readCaptions(write(createSrtWriter(options), given), 'srt');
@@ -162,7 +162,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     origin: 1_894_701_660_000_000n,
   };
 
-  it('contains times, instants and speakers, and preserves line breaks', () => {
+  it('renders times, instants and speakers in JSON, and preserves line breaks', () => {
     const given = [
       say(0, 1_500, 1, 'One\ntwo "3"'),
       { ...say(2_000, 2_000, -1, 'x'), startUs: 2_000_999, endUs: 2_000_999 },
@@ -191,7 +191,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     });
   });
 
-  it('numbers the segments across the whole transcript, and omits instants without a reference time', () => {
+  it('numbers the segments over all pages of the transcript, and omits instants without a reference time', () => {
     const writer = createJsonWriter(
       { conversationId: 7, window: null, origin: undefined },
       { ...options, filterPersonId: 2 },
@@ -207,7 +207,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     ]);
   });
 
-  it('writes the same for any page size', () => {
+  it('writes the same JSON and text for any page size', () => {
     fc.assert(
       fc.property(rows, fc.nat({ max: 12 }), (given, cut) => {
         for (const create of [
@@ -225,7 +225,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
     );
   });
 
-  it('contains a line of plain text for each row', () => {
+  it('writes one line of plain text for each row', () => {
     expect(write(createTextWriter(options), [say(0, 1, 1, 'One\r\ntwo'), say(1, 2, -7, 'x')])).toBe(
       'Ada: One two\nUnresolved speaker 7: x\n',
     );

@@ -1,6 +1,6 @@
 /**
- * The transcript as JSON, WebVTT, SubRip and plain text (T1, T5): one segment, cue or line per row, not merged, so that
- * readers can reconstruct the rows.
+ * Writes the transcript as JSON, WebVTT, SubRip and plain text (T1, T5). Each row is one segment, cue or line and rows
+ * are not merged, so that clients can reconstruct the rows.
  */
 import { formatInstant, type Instant } from '#libs/time';
 import { describeSpeaker, toMilliseconds } from '../../speaker.ts';
@@ -11,7 +11,7 @@ export interface DocumentHead {
   readonly conversationId: number;
   /** Null when the rows were never filtered by a window. */
   readonly window: { readonly start: string; readonly end: string } | null;
-  /** Origin of the rows' times; undefined = unknown. */
+  /** Instant from which the rows' times are counted; undefined = unknown. */
   readonly origin: Instant | undefined;
 }
 
@@ -40,7 +40,7 @@ export function createJsonWriter(
 }
 
 /**
- * Writes WebVTT: every character that could end a cue or start a tag is a character reference. `shiftMs` moves all
+ * Writes WebVTT. Every character that could end a cue or start a tag becomes a character reference. `shiftMs` moves all
  * cues.
  */
 export function createVttWriter(options: WriterOptions, shiftMs = 0): TranscriptWriter {
@@ -54,8 +54,8 @@ export function createVttWriter(options: WriterOptions, shiftMs = 0): Transcript
 }
 
 /**
- * Writes SubRip, which does not have escapes: an arrow in a text is shortened, and characters that players interpret as
- * markup are changed so that they are shown.
+ * Writes SubRip, which has no escapes. An arrow in a text is shortened, and characters that players interpret as markup
+ * are replaced by visible ones.
  */
 export function createSrtWriter(options: WriterOptions): TranscriptWriter {
   return createRowWriter(options, {
@@ -78,7 +78,7 @@ export function createTextWriter(options: WriterOptions): TranscriptWriter {
 interface RowFormat {
   readonly head?: string;
   readonly tail?: string;
-  /** `index` counts in the whole transcript, `place` in the written rows. */
+  /** Writes one row. `index` counts rows of the whole transcript, `position` counts written rows. */
   readonly row: (
     row: TranscriptRow,
     at: { readonly name: string; readonly index: number; readonly position: number },
@@ -105,13 +105,13 @@ function createRowWriter(
   };
 }
 
-/** Returns start and end in milliseconds; the start is not negative, and the duration is positive. */
+/** Returns start and end of a cue in milliseconds. The start is not negative, and the duration is positive. */
 function findCue({ startUs, endUs }: TranscriptRow, shiftMs: number): [number, number] {
   const from = Math.max(0, toMilliseconds(startUs) + shiftMs);
   return [from, Math.max(from + 1, toMilliseconds(endUs) + shiftMs)];
 }
 
-/** `00:00:01.500`; hours are not limited. */
+/** Formats a time as `00:00:01.500`. Hours have no limit. */
 function formatTime(ms: number, point: '.' | ','): string {
   const pad = (value: number, length: number): string => String(value).padStart(length, '0');
   const minutes = Math.floor(ms / 60_000);
@@ -119,8 +119,8 @@ function formatTime(ms: number, point: '.' | ','): string {
 }
 
 /**
- * A word joiner, which has no width, prevents `<` from opening a tag. Braces become full-width: some players hide text
- * between braces and interpret backslashes in it.
+ * Replacements for SubRip. A word joiner, which has no width, prevents `<` from opening a tag. Braces become
+ * full-width: some players hide text between braces and interpret backslashes in it.
  */
 const visibleInSrt: Readonly<Record<string, string>> = { '<': '<\u2060', '{': '\uff5b', '}': '\uff5d' };
 

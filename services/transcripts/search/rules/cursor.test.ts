@@ -11,19 +11,19 @@ const cursor: Cursor = {
   total: 40,
 };
 
-describe('cursor of a search (T2, T6)', () => {
+describe('search cursor (T2, T6)', () => {
   it.each([cursor, { ...cursor, below: null }, { ...cursor, last: null, after: null }])(
-    'is decoded to its value: %j',
+    'decodes the cursor to the encoded value %j',
     (given) => {
       expect(readCursor(writeCursor(given, request), request)).toEqual(given);
     },
   );
 
-  it('is valid only for the same query', () => {
+  it('accepts a cursor only for the query that created it', () => {
     expect(readCursor(writeCursor(cursor, request), { ...request, q: 'plans' })).toBeUndefined();
   });
 
-  it('is rejected when it is invalid', () => {
+  it('rejects an invalid cursor', () => {
     const [digest] = JSON.parse(Buffer.from(writeCursor(cursor, request), 'base64url').toString()) as [string];
     const forge = (...fields: unknown[]): string =>
       Buffer.from(JSON.stringify([digest, ...fields])).toString('base64url');

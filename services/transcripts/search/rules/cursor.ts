@@ -1,33 +1,33 @@
 /**
  * Position of the next page of a search (T2, T6). Matches are ranked within windows of the newest matches, so that
- * every query costs the same: best first within a window, then the next window. A cursor contains the window's bounds
- * and the last returned match.
+ * every query costs the same: a window is returned best match first, then the next window. A cursor contains the
+ * window's bounds and the last returned match.
  */
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
 import { decodeCursor, encodeCursor } from '#libs/cursor';
 import { parseInstant } from '#libs/time';
 
-/** A position in order of time; the newest is the greatest. */
+/** A position in the time order of matches. The newest position is the greatest. */
 export interface Position {
-  /** Start of the conversation, or the year 1 for one without. */
+  /** Start of the conversation, or the year 1 for a conversation without a start. */
   readonly start: string;
   readonly id: number;
   readonly index: number;
 }
 
 export interface Cursor {
-  /** Exclusive upper bound of the window; null = the newest. */
+  /** Exclusive upper bound of the window; null = the window of the newest matches. */
   readonly below: Position | null;
-  /** The last match of the window; null = not known yet. */
+  /** Last match of the window; null = not known yet. */
   readonly last: Position | null;
-  /** The last returned match of the window; null = none yet. */
+  /** Last returned match of the window; null = none returned yet. */
   readonly after: (Position & { readonly score: number }) | null;
-  /** Total of the first page. */
+  /** Total number of matches, as the first page reported it. */
   readonly total: number;
 }
 
-/** `request` contains the fields that all pages share. */
+/** Returns the cursor as text. `request` contains the fields that all pages share. */
 export function writeCursor({ below, last, after, total }: Cursor, request: object): string {
   const fields = [
     digest(request),
@@ -39,7 +39,7 @@ export function writeCursor({ below, last, after, total }: Cursor, request: obje
   return encodeCursor(fields);
 }
 
-/** Returns undefined when the cursor does not belong to this search. */
+/** Parses a cursor. Returns undefined when it does not belong to this search. */
 export function readCursor(text: string, request: object): Cursor | undefined {
   const fields = decodeCursor(text);
   if (fields?.length !== 5 || fields[0] !== digest(request)) return undefined;
@@ -68,7 +68,7 @@ function readPosition(list: unknown): Position | null | undefined {
 const isId = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxId;
 
-/** Equal for equal fields in any order. */
+/** Returns a digest that is equal for equal fields in any order. */
 function digest(request: object): string {
   const fields = Object.entries(request).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64url').slice(0, 16);

@@ -1,20 +1,18 @@
 /**
- * Excerpts of long texts in matches (D91): a part around the search terms, and the nearest part of the neighbouring
+ * Shortens long texts in matches (D91): an excerpt around the search terms, and the nearest text of the neighbouring
  * rows.
  */
 
-/** UTF-16 units. */
+/** Maximum length of an excerpt in UTF-16 units. */
 export const maxTextLength = 2_000;
 export const maxNeighbourLength = 300;
-/** Far longer than any real grapheme; longer ones are split between code points. */
+/** Maximum length of a grapheme, far longer than any real one. Longer graphemes are split between code points. */
 const maxGraphemeLength = 100;
 const graphemes = new Intl.Segmenter();
 
 type Range = [from: number, to: number];
 
-/**
- * Returns the part of a text with the most highlights, the first of several, and the highlights relative to that part.
- */
+/** Returns the first excerpt of a text with the most highlights, and the highlights relative to the excerpt. */
 export function cutAround(text: string, highlights: readonly Range[]): { text: string; highlights: Range[] } {
   if (text.length <= maxTextLength) return { text, highlights: [...highlights] };
   const [first, last] = findDensest(highlights);
@@ -28,11 +26,11 @@ export function cutAround(text: string, highlights: readonly Range[]): { text: s
   return { text: text.slice(from, to), highlights: inside };
 }
 
-/** The end of the previous row. */
+/** Returns the end of the previous row's text. */
 export const cutBefore = (text: string): string =>
   text.length <= maxNeighbourLength ? text : text.slice(boundaryAfter(text, text.length - maxNeighbourLength));
 
-/** The start of the next row. */
+/** Returns the start of the next row's text. */
 export const cutAfter = (text: string): string =>
   text.length <= maxNeighbourLength ? text : text.slice(0, boundaryBefore(text, maxNeighbourLength));
 
@@ -52,19 +50,19 @@ function findDensest(highlights: readonly Range[]): Range {
   return most === 0 && highlights[0] !== undefined ? [highlights[0][0], highlights[0][0] + maxTextLength] : best;
 }
 
-/** Start of the grapheme at an index. */
+/** Returns the start of the grapheme at an index. */
 function boundaryBefore(text: string, at: number): number {
   return at >= text.length ? text.length : graphemeAt(text, at)[0];
 }
 
-/** The index itself at the start of a grapheme, otherwise the end of the grapheme that it would split. */
+/** Returns the index if a grapheme starts there, otherwise the end of the grapheme that contains it. */
 function boundaryAfter(text: string, at: number): number {
   if (at <= 0) return 0;
   const [from, to] = graphemeAt(text, at);
   return from === at ? at : to;
 }
 
-/** Start and end of the grapheme at an index; searches at most the maximum length of one. */
+/** Returns start and end of the grapheme at an index. It searches at most the maximum length of a grapheme. */
 function graphemeAt(text: string, at: number): Range {
   const begin = codePointBefore(text, Math.max(0, at - maxGraphemeLength));
   const near = text.slice(begin, codePointBefore(text, Math.min(text.length, at + maxGraphemeLength)));
@@ -82,14 +80,14 @@ function codePointBefore(text: string, at: number): number {
 
 /** Limits the matches of one page (D91). */
 
-/** Bytes of a page as JSON, including everything around its items. */
+/** Maximum bytes of a page as JSON, including everything around its items. */
 export const maxPageBytes = 1_048_576;
 const envelopeBytes = 4_096;
 
 export class PageBudget {
   #bytes = envelopeBytes;
 
-  /** Returns how many of the next items fit; the first item of a page always fits. */
+  /** Adds items to the page and returns how many of them fit. The first item of a page always fits. */
   take(items: readonly object[]): number {
     for (const [index, item] of items.entries()) {
       const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;

@@ -6,7 +6,7 @@ const query = (text: string): string | undefined => toTsquery(parseQuery(text));
 const marks = (parsedQuery: string, text: string): string[] | undefined =>
   findHighlights(parseQuery(parsedQuery), text)?.map(([from, to]) => text.slice(from, to));
 
-describe('a search query as written by users (T2, T6)', () => {
+describe('search queries of users (T2, T6)', () => {
   it.each([
     ['budget', `('budget')`],
     ['Größe  été', `('grosse') & ('ete')`],
@@ -28,11 +28,11 @@ describe('a search query as written by users (T2, T6)', () => {
     ['-draft', undefined],
     ['* - "" & !', undefined],
     ['  ', undefined],
-  ])('converts %j to %j', (text, expected) => {
+  ])('converts the query %j to %j', (text, expected) => {
     expect(query(text)).toBe(expected);
   });
 
-  it('contains only quoted words, for any input', () => {
+  it('generates only quoted words, for any query', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         expect(query(text) ?? '').toMatch(
@@ -57,11 +57,11 @@ describe('highlights (T6)', () => {
     ['plan', 'planning', undefined],
     ['"plan the"', 'the plan', undefined],
     ['smile', '👍👍 smile', ['smile']],
-  ])('in %j for %j are %j', (parsedQuery, text, expected) => {
+  ])('highlights for the query %j in %j the words %j', (parsedQuery, text, expected) => {
     expect(marks(parsedQuery, text)).toEqual(expected);
   });
 
-  it('count UTF-16 units and are half-open', () => {
+  it('returns half-open ranges in UTF-16 units', () => {
     expect(findHighlights(parseQuery('smile'), '👍 smile!')).toEqual([[3, 8]]);
   });
 });

@@ -1,20 +1,20 @@
 /** Parses a search query (T2, T6): words, "phrases", -excluded, prefix*. Other characters have no meaning. */
 import { listWords, type Word } from './words.ts';
 
-/** Consecutive words; with `isPrefix` the last one is a prefix. */
+/** Consecutive words. With `isPrefix` the last word is a prefix. */
 interface Term {
   readonly words: readonly string[];
   readonly isPrefix: boolean;
 }
 
 export interface SearchQuery {
-  /** All must occur in the text. */
+  /** Terms that must all occur in the text. */
   readonly included: readonly Term[];
-  /** None may occur in the text. */
+  /** Terms that must not occur in the text. */
   readonly excluded: readonly Term[];
 }
 
-/** `-`, then a phrase in quotes of any kind, closed or not, or the characters up to the next space. */
+/** Matches `-`, then a phrase in quotes of any kind, closed or not, or the characters up to the next space. */
 const part = /(?<sign>-*)(?:["“”„«»](?<phrase>[^"“”„«»]*)["“”„«»]?(?<star>\*?)|(?<word>[^\s"“”„«»]+))/gu;
 
 export function parseQuery(text: string): SearchQuery {
@@ -24,7 +24,7 @@ export function parseQuery(text: string): SearchQuery {
     const text = groups['phrase'] ?? groups['word'] ?? '';
     const words = listWords(text).map(({ word }) => word);
     if (words.length === 0) continue;
-    // A hyphen within a word, as in `well-known`, is not an operator: its parts are a phrase.
+    // A hyphen within a word, as in `well-known`, is not an operator: the words around it are a phrase.
     const term = { words, isPrefix: groups['star'] === '*' || /[\p{L}\p{N}\p{M}]\*$/u.test(text) };
     (groups['sign'] === '' ? included : excluded).push(term);
   }
@@ -43,8 +43,8 @@ function writeTerm({ words, isPrefix }: Term): string {
 }
 
 /**
- * Returns the ranges of the included words in a text, in order: UTF-16 units, half-open. Undefined when the text does
- * not match; agrees with the database.
+ * Returns the ranges of the included words in a text, in order, as half-open ranges of UTF-16 units. Returns undefined
+ * when the text does not match; the database decides the same.
  */
 export function findHighlights({ included, excluded }: SearchQuery, text: string): [number, number][] | undefined {
   const words = listWords(text);
@@ -63,7 +63,7 @@ export function findHighlights({ included, excluded }: SearchQuery, text: string
     });
 }
 
-/** Indexes at which the term starts. */
+/** Returns the indexes of the words at which the term starts. */
 function findTerm({ words: included, isPrefix }: Term, words: readonly Word[]): number[] {
   const last = included.length - 1;
   const fits = (start: number): boolean =>

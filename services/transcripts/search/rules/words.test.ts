@@ -23,16 +23,16 @@ describe('words of a text (T2, T6)', () => {
     ['שָׁלוֹם', ['שלום']],
     ['हिन्दी', ['हिन्दी'.normalize('NFKD')]],
     [' -- “” 👍 ', []],
-  ])('of %j are %j', (text, expected) => {
+  ])('splits %j into the words %j', (text, expected) => {
     expect(words(text).slice(0, expected.length)).toEqual(expected);
   });
 
-  it('are not split by invisible characters of any kind', () => {
+  it('does not split words at invisible characters of any kind', () => {
     expect(invisibleInWords.length).toBeGreaterThan(25);
     expect(invisibleInWords.filter((sign) => words(`one${sign}two`).join(' ') !== 'onetwo')).toEqual([]);
   });
 
-  it('have their positions in the text', () => {
+  it('returns the positions of words in the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         let end = 0;
@@ -47,13 +47,13 @@ describe('words of a text (T2, T6)', () => {
     );
   });
 
-  it('form a vector with positions, within the limits of PostgreSQL', () => {
+  it('creates a vector with word positions within the limits of PostgreSQL', () => {
     expect(toTsvector('One two, one.')).toBe(`'one':1,3 'two':2`);
     expect(toTsvector('?')).toBe('');
     expect(toTsvector('a '.repeat(1_000)).split(',')).toHaveLength(255);
   });
 
-  it('are found in a text of a million characters immediately', () => {
+  it('splits a text of a million characters in linear time', () => {
     expect(toTsvector('ä'.repeat(1_000_000)).length).toBeLessThan(120);
     expect(toTsvector('a\u0301\u0302'.repeat(400_000)).length).toBeLessThan(120);
   });

@@ -1,22 +1,24 @@
 /**
- * Defines words (T2, T6), for the index, queries and highlights alike, so that matches and highlights agree. Words are
- * runs of letters and digits, folded as for every search: case and accents are ignored, any apostrophe ends a word.
+ * Defines words (T2, T6) for the index, queries and highlights alike, so that matches and highlights agree. Words are
+ * runs of letters and digits. As in every search, case and accents are ignored; any apostrophe ends a word.
  * docs/adr/transcript-search.md
  */
 import { fold, invisibleCharacters } from '#libs/text';
 
-/** A normalised word and its range in the text: UTF-16 units, half-open. */
+/** A normalised word and its half-open range in the text, in UTF-16 units. */
 export interface Word {
   readonly word: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Words are compared up to this length. */
+/** Maximum number of characters of a word that are compared. */
 const maxWordLength = 100;
-/** Text after this limit is not searched: a vector of PostgreSQL holds at most 1 MiB. */
+/** Maximum number of characters that are searched per text, since a vector of PostgreSQL has at most 1 MiB. */
 export const maxSearchedCharacters = 100_000;
-/** Scripts without spaces between words: each character is a word, and a run of them in a query is a phrase. */
+/**
+ * Scripts without spaces between words. Each character is a word, and consecutive characters in a query are a phrase.
+ */
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const apostrophes = String.raw`\u02b9\u02bb\u02bc\u0374`;
 const token = new RegExp(
@@ -24,7 +26,7 @@ const token = new RegExp(
   'gv',
 );
 const nonWord = /[^\p{L}\p{N}\p{M}]+/gu;
-/** The words of a text in order. */
+/** Returns the words of a text in order. */
 export function listWords(text: string): Word[] {
   const words: Word[] = [];
   for (const { 0: found, index } of text.slice(0, maxSearchedCharacters).matchAll(token)) {
@@ -37,7 +39,7 @@ export function listWords(text: string): Word[] {
 const foldWord = (text: string): string =>
   fold(text).replace(nonWord, '').normalize('NFC').slice(0, maxWordLength).toWellFormed();
 
-/** The words in PostgreSQL's `tsvector` syntax, with their positions. */
+/** Returns the words of a text in PostgreSQL's `tsvector` syntax, with their positions. */
 export function toTsvector(text: string): string {
   const positions = new Map<string, number[]>();
   for (const [index, { word }] of listWords(text).entries()) {
@@ -48,5 +50,5 @@ export function toTsvector(text: string): string {
   return Array.from(positions, ([word, own]) => `'${word}':${own.join(',')}`).join(' ');
 }
 
-/** PostgreSQL stores at most this many positions of one word. */
+/** Maximum number of positions that PostgreSQL stores per word. */
 const maxPositions = 255;

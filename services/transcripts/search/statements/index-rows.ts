@@ -1,7 +1,7 @@
 /** Statements that maintain the search data: the words of rows, and the access facts of conversations. */
 import { sql, statement, t } from '#libs/sql';
 
-/** The next searchable rows after this start and position, with their indexes in the whole transcript. */
+/** Returns the next searchable rows after this start and position, with their indexes in the whole transcript. */
 export const listNextRows = statement.many({
   name: 'index.rows',
   params: { conversationId: t.integer, afterStart: t.bigint, afterPosition: t.integer, limit: t.integer },
@@ -13,8 +13,8 @@ export const listNextRows = statement.many({
 });
 
 /**
- * Returns a row when these rows were never filtered and a run has found a window since: which rows are outside it is
- * not known.
+ * Returns a row when the rows were never filtered and a later run has found a window: it is then unknown which rows are
+ * outside the window.
  */
 export const findOutdatedRows = statement.maybeOne({
   name: 'index.uncut',
@@ -32,7 +32,10 @@ export const clearSegments = statement.none({
   sql: ({ ids }) => sql`delete from search_segments where conversation_id = any(${ids})`,
 });
 
-/** The GIN index merges many pending rows at once; with little memory it needs many passes over all its pages. */
+/**
+ * Increases `work_mem`, since the GIN index merges many pending rows at once. With little memory it needs many passes
+ * over all its pages.
+ */
 export const raiseWorkMem = statement.none({
   name: 'index.memory',
   sql: () => sql`select set_config('work_mem', '64MB', true)`,
@@ -50,7 +53,7 @@ export const hasWriters = statement.one({
     ) as writing`,
 });
 
-/** Column by column; `vectors` are in PostgreSQL's `tsvector` syntax. */
+/** Inserts rows that are passed column by column. `vectors` are in PostgreSQL's `tsvector` syntax. */
 export const insertSegments = statement.none({
   name: 'index.insert',
   params: {
@@ -68,8 +71,8 @@ export const insertSegments = statement.none({
 });
 
 /**
- * Other refreshes and permanent deletions of these conversations wait until the transaction ends. Locks are acquired in
- * order.
+ * Locks the access facts of these conversations until the transaction ends, so that other refreshes and permanent
+ * deletions wait. Locks are acquired in order.
  */
 export const lockAccessFacts = statement.none({
   name: 'index.lock-facts',
@@ -79,7 +82,7 @@ export const lockAccessFacts = statement.none({
     from (select id::bigint from unnest(${ids}) as i(id) order by id) as ordered`,
 });
 
-/** Stores the access facts of a conversation; an older state never replaces a newer one. */
+/** Stores the access facts of a conversation. An older state never replaces a newer one. */
 export const upsertAccessFacts = statement.none({
   name: 'index.conversation',
   params: {
@@ -104,7 +107,7 @@ export const deleteAccessFacts = statement.none({
   sql: ({ id }) => sql`delete from search_conversations where conversation_id = ${id}`,
 });
 
-/** A row when the conversation has a transcript or stored access facts. */
+/** Returns a row when the conversation has a transcript or stored access facts. */
 export const findIndexed = statement.maybeOne({
   name: 'index.find-kept',
   params: { id: t.integer },
@@ -115,7 +118,10 @@ export const findIndexed = statement.maybeOne({
     (select conversation_id from transcript_rows where conversation_id = ${id} limit 1) limit 1`,
 });
 
-/** Conversations with rows that are not indexed, by ascending id after `after`: those from releases without search. */
+/**
+ * Returns conversations with unindexed rows after the id `after`, by ascending id. They were imported by releases
+ * without search.
+ */
 export const listUnindexed = statement.many({
   name: 'index.missing',
   params: { after: t.integer, limit: t.integer },

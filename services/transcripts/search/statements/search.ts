@@ -3,12 +3,12 @@ import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { maxSearchedCharacters } from '../rules/words.ts';
 
 const conversationParams = {
-  /** Events of the conversations of a holon. */
+  /** Conversation events to which matches are restricted by the holon filter. */
   eventIds: t.integer.array.nullable,
   journeyId: t.integer.nullable,
   from: t.instant.nullable,
   to: t.instant.nullable,
-  /** Restricts matches to the caller's own conversations and those of these events; null = all conversations. */
+  /** Person whose conversations match, in addition to conversations of the scope's events; null = all conversations. */
   scopePersonId: t.integer.nullable,
   scopeEventIds: t.integer.array.nullable,
   /** Events that the caller cannot see. */
@@ -16,11 +16,11 @@ const conversationParams = {
 };
 const matchParams = {
   ...conversationParams,
-  /** A `tsquery`. */
+  /** Query in PostgreSQL's `tsquery` syntax. */
   query: t.text,
   /** Speaker. */
   personId: t.integer.nullable,
-  /** Matching conversations, if there are few. */
+  /** Ids of the matching conversations, if there are few; otherwise null. */
   conversationIds: t.integer.array.nullable,
 };
 
@@ -44,8 +44,8 @@ const matches = (
       and ${fits(given)}`;
 
 /**
- * Matching conversations, up to the limit. With this list the search does not read the word index once per
- * conversation.
+ * Returns the conversations that match the filters, up to the limit. With these ids the search does not read the word
+ * index once per conversation.
  */
 export const listFitting = statement.many({
   name: 'search.fitting',
@@ -57,8 +57,8 @@ export const listFitting = statement.many({
 });
 
 /**
- * Conversations with this speaker, up to the limit: one index lookup per conversation, however many rows the speaker
- * has.
+ * Returns the conversations with this speaker, up to the limit. It needs one index lookup per conversation, however
+ * many rows the speaker has.
  */
 export const listConversationsWithSpeaker = statement.many({
   name: 'search.spoken-in',
@@ -75,8 +75,8 @@ export const listConversationsWithSpeaker = statement.many({
 });
 
 /**
- * Returns the conversation that ends a walk: the one after this number of newer matching conversations from this
- * position.
+ * Returns the conversation at which a walk ends: the matching conversation at a given distance from the position,
+ * counted from new to old.
  */
 export const findEdge = statement.maybeOne({
   name: 'search.edge',
@@ -116,7 +116,7 @@ const bestRow = {
   segment_index: t.integer,
   start: t.text,
   score: t.double,
-  /** Matches of the window, plus one if there are more below it. */
+  /** Number of matches in the window, plus one if there are more below it. */
   found: t.integer,
   last_start: t.text,
   last_id: t.integer,
@@ -144,8 +144,8 @@ const bestOf = (given: Readonly<Record<keyof typeof windowParams, Parameter>>, m
     order by w.score desc, w.start_at desc, w.conversation_id desc, w.segment_index desc limit ${given.limit}`;
 
 /**
- * Best matches of one window of the newest matches, after the last returned match. PostgreSQL chooses for each query
- * between the word index, which suits rare words, and the newest conversations, which suit frequent ones.
+ * Returns the best matches of one window of the newest matches, after the last returned match. PostgreSQL chooses for
+ * each query between the word index, which suits rare words, and the newest conversations, which suit frequent words.
  */
 export const findBest = statement.many({
   name: 'search.best',
@@ -156,8 +156,8 @@ export const findBest = statement.many({
 });
 
 /**
- * The same within a few conversations: checks the words of each row, and does not use the word index, which does not
- * contain conversations.
+ * Returns the best matches like `findBest`, but within a few conversations. It checks the words of each row instead of
+ * using the word index, which contains no conversations.
  */
 export const walkBest = statement.many({
   name: 'search.walk',
@@ -171,7 +171,7 @@ export const walkBest = statement.many({
     ),
 });
 
-/** Returns the planner's estimate of the matches, as the JSON text of a plan; does not read rows. */
+/** Returns the planner's estimate of the matches, as the JSON text of a plan. No rows are read. */
 export const estimateMatches = statement.one({
   name: 'search.estimate',
   planned: 'each-call',
@@ -181,13 +181,13 @@ export const estimateMatches = statement.one({
 });
 
 /**
- * Characters to read of each text: the searched part, and more of the neighbours than is shown, so that no character is
- * split.
+ * Number of characters to read of each text: the searched characters, and more of the neighbours than is displayed, so
+ * that no character is split.
  */
 const textLimit = sql.literal(String(maxSearchedCharacters + 3_000));
 const neighbourLimit = sql.literal('500');
 
-/** Rows by conversation and index, with the previous and next row's text, in the requested order. */
+/** Returns rows by conversation and index, with the text of the previous and next row, in the requested order. */
 export const listSegments = statement.many({
   name: 'search.segments',
   params: { conversationIds: t.integer.array, indexes: t.integer.array },
