@@ -1,13 +1,13 @@
 /**
- * The admin CLI without a process of its own: for what its commands answer and do, not for how a program ends and
- * writes.
+ * Runs admin CLI commands in the test process, to check their results and effects. Exit codes and raw output are not
+ * covered.
  */
 import { createContext } from '../cli/context.ts';
 import { createProgram } from '../cli/program.ts';
 
 /**
- * What the CLI would print with --json.
- * @throws what the command fails with; `answer` of it is what has been printed before
+ * Returns what the CLI prints with `--json`.
+ * @throws the error of the command; its property `answer` is the output printed before the error
  */
 export async function askCli(variables: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<any> {
   let answer: unknown;

@@ -5,7 +5,7 @@
  */
 export const isRelease = process.env['TEST_RELEASE'] === 'true';
 
-/** Returns the size for the current form. */
+/** Returns the size for the form that runs: smoke or release. */
 export function sized<Size>({ smoke, release }: { readonly smoke: Size; readonly release: Size }): Size {
   return isRelease ? release : smoke;
 }

@@ -1,15 +1,18 @@
 import { type TestEnvironment, waitFor } from '#libs/testing';
 
 type Sql = Pick<TestEnvironment, 'sql'>;
-/** Ends the holding, and resolves with how it has ended; it was long enough when that is `stopped`. */
+/**
+ * Releases the locks and returns how the holding session ended. `stopped` means that the session held the locks until
+ * this call.
+ */
 type LetGo = () => Promise<'stopped' | 'over by itself'>;
 
 /**
- * Has somebody else hold what `locking` locks, a select of rows, for a minute or until it is told to let go. Resolves
- * when it holds them.
+ * Locks rows in another database session for one minute or until the returned function is called. `locking` is the
+ * statement that selects and locks the rows. Resolves when the rows are locked.
  */
 export function holdLocks(env: Sql, locking: string, params: readonly unknown[] = []): Promise<LetGo> {
-  // What sleeps beside `for update` would sleep before it locks.
+  // With `pg_sleep` in the same select as `for update`, PostgreSQL would sleep before it locks the rows.
   return hold(
     env,
     `with held as materialized (${locking}) select pg_sleep(60) from (select count(*) from held) as counted`,
@@ -17,7 +20,7 @@ export function holdLocks(env: Sql, locking: string, params: readonly unknown[] 
   );
 }
 
-/** Like `holdLocks` for a whole table: nobody reads or writes it meanwhile. */
+/** Like `holdLocks`, for a whole table: other sessions cannot read or write the table meanwhile. */
 export function holdTable(env: Sql, table: string): Promise<LetGo> {
   return hold(env, `do $$ begin lock table ${table}; perform pg_sleep(60); end $$`, []);
 }

@@ -35,7 +35,7 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     ['cli/a.ts', "import { x } from '../libs/servers/ports.ts';", 'of libs/servers'],
     ['services/media/a.ts', "import { startPostgres } from '#libs/servers';", 'not in the image'],
     ['services/agents/a.ts', "const url = process.env['X'];", 'reads process.env'],
-  ])('finds a violation planted in %s: %s', (path, text, what) => {
+  ])('reports the forbidden import in %s: %s', (path, text, what) => {
     expect(findBorderViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);
   });
 
@@ -46,11 +46,11 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     ['cli/a.ts', "import { Command } from 'commander';"],
     ['lab/bench/a.ts', "import pg from 'pg';"],
     ['libs/jobs/jobs.test.ts', "import { waitFor } from '#libs/testing';"],
-  ])('lets pass in %s: %s', (path, text) => {
+  ])('accepts the import in %s: %s', (path, text) => {
     expect(findBorderViolations([{ path, text }])).toEqual([]);
   });
 
-  it('the list of packages per part has no unused entries', () => {
+  it('every package in the list of a part is imported by this part', () => {
     const files = readSources('services', 'libs').filter(({ path }) => !path.endsWith('.test.ts'));
     const unused = Object.entries(packagesOf).flatMap(([part, names]) => {
       const own = files.filter(({ path }) => path.startsWith(`${part}/`));

@@ -1,12 +1,12 @@
-/** Allowed imports between the parts of the platform (architecture#contracts; CONTRIBUTING.md, Where things are). */
+/**
+ * Checks which imports between services, libraries and programs are allowed (architecture#contracts; CONTRIBUTING.md,
+ * Where things are).
+ */
 import { dirname, join, normalize } from 'node:path/posix';
 import { listImports } from './imports.ts';
 import type { SourceFile } from './sources.ts';
 
-/**
- * External packages (or package entry points) by the only part that may import each: a library or a service. Other
- * parts must not import them.
- */
+/** Maps each library or service to the external packages, or package entry points, that only it may import. */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'libs/backup': ['age-encryption'],
   'libs/contract': ['typebox'],
@@ -45,7 +45,7 @@ const programs = new Set(['cli', 'lab', 'tools']);
 const development = new Set(['lab', 'test', 'tools']);
 /** Measurement programs may import the packages directly. */
 const measuring = /^lab\/(bench|chaos|cost|feed|scale)\//;
-/** Parts that may read environment variables; all other parts receive a configuration. */
+/** Files that may read environment variables; all other files receive a configuration. */
 const environmentReaders = /^(libs\/(config|servers|testing)\/|cli\/|lab\/|tools\/|test\/)/;
 
 /** Returns one line per forbidden import: `path: what`. */
@@ -79,7 +79,7 @@ export function nameOutside(specifier: string): string | undefined {
   return owners.has(specifier) ? specifier : /^(?:@[\w.-]+\/)?\w[\w.-]*(?=\/|$)/.exec(specifier)?.[0];
 }
 
-/** Programs may import packages that no library uses. */
+/** Programs may import a package unless a library owns it. */
 function checkPackage(part: string, name: string): string[] {
   const owner = owners.get(name);
   if (owner === part || (programs.has(part) && owner?.startsWith('libs/') !== true)) return [];
@@ -104,7 +104,7 @@ function isTestFile(path: string): boolean {
   return path.startsWith('test/') || path.endsWith('.test.ts');
 }
 
-/** Test files and the library used only by tests. */
+/** Returns whether the file is a test or belongs to the library that only tests use. */
 function isTest(path: string): boolean {
   return isTestFile(path) || path.startsWith('libs/testing/');
 }

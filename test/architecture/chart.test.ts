@@ -24,7 +24,7 @@ function merge(base: Values, over: Values): Values {
   return merged;
 }
 
-describe('the chart, unrendered', () => {
+describe('the Helm chart without rendering', () => {
   const validate = new Ajv2020({ strict: false, allErrors: true }).compile(
     JSON.parse(readFileSync(join(chartDir, 'values.schema.json'), 'utf8')),
   );
@@ -34,11 +34,11 @@ describe('the chart, unrendered', () => {
     expect(validate.errors).toBeNull();
   });
 
-  it('rejects a misspelt value', () => {
+  it('rejects a misspelt chart value', () => {
     expect(validate(merge(defaults, { ingres: { enabled: true } }))).toBe(false);
   });
 
-  it.each(templates)('%s reads existing values and closes its blocks', (file) => {
+  it.each(templates)('%s reads only existing chart values and closes all its blocks', (file) => {
     const text = readFileSync(join(chartDir, 'templates', file), 'utf8');
     const unknown = [...text.matchAll(/\$?\.Values((?:\.\w+)+)/g)]
       .map(([, path = '']) => path.slice(1).split('.'))
@@ -54,6 +54,6 @@ describe('the chart, unrendered', () => {
   });
 });
 
-/** A non-empty map; empty maps are filled by the user. */
+/** Returns whether the value is a non-empty map. Empty maps are filled by the user of the chart. */
 const isClosed = (value: unknown): boolean => isMap(value) && Object.keys(value).length > 0;
 const hasKey = (value: unknown, key: string): boolean => isMap(value) && key in value;

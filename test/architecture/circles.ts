@@ -28,7 +28,7 @@ interface Walk {
   readonly low: Map<string, number>;
 }
 
-/** Tarjan's strongly connected components. */
+/** Finds the import cycles with Tarjan's algorithm for strongly connected components. */
 function visit(path: string, graph: ReadonlyMap<string, readonly string[]>, walk: Walk): void {
   const order = walk.next++;
   walk.order.set(path, order);

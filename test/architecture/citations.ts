@@ -16,11 +16,11 @@ export interface Rules {
   readonly ids: ReadonlySet<string>;
   /** Headings, such as `rules/room#transcript-window` and `architecture#jobs`. */
   readonly headings: ReadonlySet<string>;
-  /** Headings with text other than rules with an id; the architecture has none. */
+  /** The headings that have text besides rules with an id. Headings of the architecture are not included. */
   readonly sections: ReadonlySet<string>;
 }
 
-/** Includes the continuation lines of a rule. */
+/** Matches a rule with its continuation lines. */
 const definition = /^- \*\*([ACDHIKMPSTV]\d+[a-z]?)\*\* .*\n(?: {2}.*\n)*/gm;
 const id = /(?<![\w%+/#-])(?:D\d{1,3}[a-h]?|[ACHIKMPSTV][1-9]\d?)(?![\w-]|:\d)/g;
 /** Names that look like rule ids: a storage protocol, an engine, a control character set. */
@@ -29,14 +29,14 @@ const heading = /(?<![\w./-])(?:rules\/[a-z-]+|architecture)#[a-z0-9-]+/g;
 /** A whole page of the rules, cited in code. */
 const page = /(?<![\w./-])rules\/[a-z-]+(?![\w/#-]|\.\w)/g;
 /**
- * A file path relative to the root. Quoted paths are used by programs, which fail themselves if the file does not
- * exist.
+ * A file path relative to the root. Quoted paths are not matched: the program that uses such a path fails if the file
+ * does not exist.
  */
 const file =
   /(?<![\w./@'"#-])(?:\.\.\/)*((?:cli|clients|deploy|docs|lab|libs|services|test|tools)\/[\w./-]+\.(?:css|conf|js|json|md|mjs|png|tpl|ts|yaml))(?!\w)(?:#([a-z0-9-]+))?/g;
 /** These pages mention removed files. */
 const history = /(^|\/)(CHANGELOG|UPGRADING)\.md$/;
-/** Texts outside the repository, and folders. */
+/** References to documents outside the repository, and to folders. */
 const foreign =
   /\bspec 0\d|\b(?:architecture|operations|providers)(?:\.md)?,? §[\d.]*\d|\bdesign(?: of |\/)(?:architecture|operations|providers|style)|\(design:|(?<!\])\(docs\/adr\b(?!\/)/gi;
 
@@ -72,7 +72,7 @@ export type IsThere = (path: string, anchor: string | undefined) => boolean;
 
 /** Returns unresolved citations as `path:line: what`. */
 export function findUnresolved(files: readonly TextFile[], { ids, headings }: Rules, isThere: IsThere): string[] {
-  // Letters without any rule do not start an id.
+  // Names whose first letter no rule uses are not treated as rule ids.
   const letters = new Set(Array.from(ids, (name) => name[0]).concat('D'));
   const isKnown = (name: string): boolean =>
     ids.has(name) || headings.has(name) || otherNames.has(name) || (/^[A-Z]\d/.test(name) && !letters.has(name[0]));
@@ -85,7 +85,7 @@ export function findUnresolved(files: readonly TextFile[], { ids, headings }: Ru
   );
 }
 
-/** Tests may name fictional code files as examples. */
+/** Returns citations of missing pages and files. Tests may cite code files that do not exist as examples. */
 function findLost(path: string, line: string, isThere: IsThere): string[] {
   const pages = path.endsWith('.md')
     ? []

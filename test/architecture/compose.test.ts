@@ -62,7 +62,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     compose = parse(file, { merge: true }) as typeof compose;
   });
 
-  it('runs every service from the same image, after the migrations', () => {
+  it('compose.yaml starts every service from the same image, after the migrations', () => {
     expect(settings.map(({ service }) => service)).toEqual(readdirSync(join(repoDir, 'services')).toSorted());
     for (const { service } of settings) {
       expect(compose.services[service]?.command).toEqual([
@@ -76,31 +76,37 @@ describe('compose.yaml (architecture#running-it)', () => {
     }
   });
 
-  it.each(settings)('gives $service all required settings and no unknown ones', ({ service, properties, required }) => {
-    const given = Object.keys(compose.services[service]?.environment ?? {});
-    expect(given).toEqual(expect.arrayContaining(required.filter((name) => properties[name]?.default === undefined)));
-    expect(given.filter((name) => !(name in properties))).toEqual([]);
-  });
+  it.each(settings)(
+    'compose.yaml sets all required settings of $service and no unknown ones',
+    ({ service, properties, required }) => {
+      const given = Object.keys(compose.services[service]?.environment ?? {});
+      expect(given).toEqual(expect.arrayContaining(required.filter((name) => properties[name]?.default === undefined)));
+      expect(given.filter((name) => !(name in properties))).toEqual([]);
+    },
+  );
 
-  it.each(settings)('starts $service with the output of `secrets generate`, and not without', async ({ service }) => {
-    const environmentWith = (env: Readonly<Record<string, string>>): Record<string, string> => ({
-      ...imageEnvironment,
-      ...Object.fromEntries(
-        Object.entries(compose.services[service]?.environment ?? {}).map(([key, value]) => [
-          key,
-          interpolate(value, env),
-        ]),
-      ),
-    });
-    expect(imageEnvironment).toEqual({ NODE_ENV: 'production', HOST: '::', METRICS_HOST: '::' });
-    await expect(loadServiceConfig(service, environmentWith(secrets))).resolves.toMatchObject({
-      NODE_ENV: 'production',
-    });
-    const weak = Object.fromEntries(Object.keys(secrets).map((key) => [key, 'coherence']));
-    await expect(loadServiceConfig(service, environmentWith(weak))).rejects.toThrow(/a password that anybody knows/);
-  });
+  it.each(settings)(
+    '$service starts with the output of `secrets generate`, and does not start without it',
+    async ({ service }) => {
+      const environmentWith = (env: Readonly<Record<string, string>>): Record<string, string> => ({
+        ...imageEnvironment,
+        ...Object.fromEntries(
+          Object.entries(compose.services[service]?.environment ?? {}).map(([key, value]) => [
+            key,
+            interpolate(value, env),
+          ]),
+        ),
+      });
+      expect(imageEnvironment).toEqual({ NODE_ENV: 'production', HOST: '::', METRICS_HOST: '::' });
+      await expect(loadServiceConfig(service, environmentWith(secrets))).resolves.toMatchObject({
+        NODE_ENV: 'production',
+      });
+      const weak = Object.fromEntries(Object.keys(secrets).map((key) => [key, 'coherence']));
+      await expect(loadServiceConfig(service, environmentWith(weak))).rejects.toThrow(/a password that anybody knows/);
+    },
+  );
 
-  it('verifies and truncates the audit logs every day with a role that the migration creates (A2)', () => {
+  it('compose.yaml verifies and truncates the audit logs every day with a role that the migration creates (A2)', () => {
     const { command, environment = {}, depends_on: after } = compose.services['audit'] ?? {};
     expect([command, after]).toEqual([
       ['node', 'tools/audit.ts', '--daily'],
@@ -118,7 +124,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     );
   });
 
-  it('requires every secret, says how to generate it, and has no defaults', () => {
+  it('compose.yaml requires every secret, explains how to generate it, and has no default secrets', () => {
     expect(() => interpolate(file, {})).toThrow('is made by npm run --silent cli -- secrets generate');
     const asked = new Set([...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name ?? ''));
     expect([...asked].filter((name) => !(name in secrets))).toEqual([]);
@@ -133,14 +139,14 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(file).not.toMatch(/:\/\/\w+:(?!\$)[^@\s]+@/); // a URL with a literal password
   });
 
-  it('stores its secrets outside of git and the image', () => {
+  it('compose.yaml reads secrets from files outside of git and the image', () => {
     const linesOf = (name: string): string[] => readFileSync(join(repoDir, name), 'utf8').split('\n');
     expect(linesOf('.gitignore')).toContain('.env');
     const taken = linesOf('.dockerignore').filter((line) => line.startsWith('!'));
     expect([linesOf('.dockerignore')[0], taken.filter((line) => line.includes('.env'))]).toEqual(['*', []]);
   });
 
-  it('restricts every container: read-only root, no capabilities, no new privileges, limits', () => {
+  it('compose.yaml restricts every container: read-only root, no capabilities, no new privileges, limits', () => {
     for (const [name, service] of Object.entries(compose.services)) {
       expect({ name, ...service }).toMatchObject({
         name,
@@ -158,7 +164,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     }
   });
 
-  it('runs servers and services without providers on an internal network', () => {
+  it('compose.yaml runs servers, and services without external providers, on an internal network', () => {
     expect(compose.networks).toEqual({ servers: { internal: true }, outside: null });
     const outside = Object.entries(compose.services).filter(([, { networks = [] }]) => networks.includes('outside'));
     expect(outside.map(([name]) => name).toSorted()).toEqual([
@@ -184,7 +190,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     ['media', 'MEDIA_SCRATCH_DIR'],
     ['transcripts', 'TRANSCRIPTION_SCRATCH_DIR'],
     ['api-gateway', 'WEBHOOK_SPOOL_DIR'],
-  ])('gives %s a volume where it writes (%s)', (service, variable) => {
+  ])('compose.yaml mounts a volume in %s for its writable path (%s)', (service, variable) => {
     const { environment = {}, volumes = [] } = compose.services[service] ?? {};
     const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
     const folder = environment[variable] ?? new RegExp(`${variable}=(\\S+)`).exec(dockerfile)?.[1];
@@ -192,14 +198,14 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(volumes.map((volume) => volume.split(':')[1])).toContain(folder);
   });
 
-  it('publishes only the port of the gateway, on the loopback address unless HOST is set', () => {
+  it('compose.yaml publishes only the gateway port, on the loopback address unless HOST is set', () => {
     const published = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
     expect(published.map(([name, { ports }]) => [name, ports?.map((port) => interpolate(port, {}))])).toEqual([
       ['api-gateway', ['127.0.0.1:8080:8080']],
     ]);
   });
 
-  it('configures NATS with a password per user, messages of 8 MiB and synced webhooks', () => {
+  it('compose.yaml configures NATS with a password per user, a message limit of 8 MiB and synced webhooks', () => {
     const configuration = readFileSync(join(repoDir, compose.configs.nats.file), 'utf8');
     const asked = [...configuration.matchAll(/password: \$(\w+)/g)].map(([, name]) => name ?? '');
     expect(asked).toHaveLength(configuration.split('{ user: ').length - 1);
@@ -209,7 +215,7 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(configuration).toMatch(/sync_interval: always/);
   });
 
-  it('names files that exist in the image', () => {
+  it('compose.yaml references only files that exist in the image', () => {
     const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap((match) =>
       (match[1] ?? '').split(' '),

@@ -12,7 +12,7 @@ const pages = globSync('{*,clients/**/*,deploy/**/*,docs/**/*,services/**/*,test
   cwd: repoDir,
   exclude: (name) => name.includes('node_modules'),
 });
-/** Links are relative to the generated page. */
+/** Returns the links of a generated page; link targets are relative to that page. */
 
 /** Returns links outside code: targets relative to the repository, with their fragment. */
 function readLinks(page: string): { target: string; fragment: string }[] {
@@ -45,7 +45,7 @@ describe('the documents', () => {
     for (const readme of globSync('services/*/README.md', { cwd: repoDir })) {
       const [folder, text] = [dirname(readme), readFileSync(join(repoDir, readme), 'utf8')];
       const named = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+\.(?:html|js|json|ts))`/g)].map(([, file = '']) => file);
-      // A file path is relative to the repository, the service, or the folder described by the sentence.
+      // A path is relative to the repository, or to any folder of the service that the README describes.
       const missing = named.filter(
         (file) => !existsSync(join(repoDir, file)) && globSync(`${folder}/**/${file}`, { cwd: repoDir }).length === 0,
       );
@@ -70,7 +70,7 @@ describe('the documents', () => {
     expect(broken).toEqual([]);
   });
 
-  it('documents show all pictures, and no missing ones', () => {
+  it('documents show all pictures, and reference no missing pictures', () => {
     const shown = new Set(
       pages.flatMap(readLinks).flatMap(({ target }) => (target.startsWith('docs/images/') ? [target] : [])),
     );
@@ -126,7 +126,7 @@ describe('the admin CLI in documents and messages', () => {
     const groups = program.commands.map((command) => command.name()).join('|');
     const shown = new RegExp(`(?:npm run --silent cli -- |\`)((?:${groups})(?: [^\`\\n#|]*)?)`, 'g');
     const unknown = pages
-      .filter((page) => page !== 'CHANGELOG.md') // lists removed files
+      .filter((page) => page !== 'CHANGELOG.md') // The changelog mentions removed files.
       .flatMap((page) => {
         const lines = [...readPage(page).matchAll(shown)].map(([, line = '']) => line.trim());
         return lines.filter((line) => !isKnown(line)).map((line) => `${page}: ${line}`);
@@ -134,7 +134,10 @@ describe('the admin CLI in documents and messages', () => {
     expect(unknown).toEqual([]);
   });
 
-  /** Accepts a group alone, and a list that continues with `…`. */
+  /**
+   * Returns whether the command exists. Also accepts a command group without a subcommand, and a list that continues
+   * with `…`.
+   */
   function isKnown(line: string): boolean {
     const words = line.split(/\s+/);
     let command = program;
@@ -221,7 +224,7 @@ describe('numbers in documents', () => {
       /(\w+) others \(`--connections`/i,
       () => word(declared('cli/backup/index.ts', /parseConnections,\s*(\d+)/)),
     ],
-  ])('are those of the code: %s, %s', (path, pattern, expected) => {
+  ])('a number in a document matches the code: %s, %s', (path, pattern, expected) => {
     expect(pattern.exec(readFileSync(join(repoDir, path), 'utf8'))?.[1]?.toLowerCase()).toBe(expected());
   });
 });

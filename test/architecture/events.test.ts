@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { feedTypes } from '#services/events';
 import { readSources, repoDir } from './sources.ts';
 
-/** Rows of the event type table; `person.created`, `.updated` are two types. */
+/** Returns the rows of the event type table; `person.created`, `.updated` counts as two types. */
 function readTable(): Map<string, string[]> {
   const [, section = ''] = readFileSync(join(repoDir, 'docs', 'rules', 'events.md'), 'utf8').split('## Types');
   const named = (text = ''): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);

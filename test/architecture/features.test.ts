@@ -55,11 +55,11 @@ describe('features of services (CONTRIBUTING.md)', () => {
       'const text = `\n  with due as (\n select 1) select 2`;',
       'has SQL in its text',
     ],
-  ])('finds a violation planted in %s: %s', (path, text, what) => {
+  ])('reports the violation in %s: %s', (path, text, what) => {
     expect(findFeatureViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);
   });
 
-  it('detects SQL outside of statements', () => {
+  it('detects SQL outside of statements in a feature', () => {
     const file = {
       path: 'services/media/audio/statements.ts',
       text: 'const rows = await db.query<Row>(findFile, [7]);',
@@ -67,7 +67,7 @@ describe('features of services (CONTRIBUTING.md)', () => {
     expect(findFeatureViolations([file])).toEqual([expect.stringContaining('runs SQL past the statements')]);
   });
 
-  it('detects IO that rules import indirectly', () => {
+  it('detects IO that a rules file imports indirectly', () => {
     const files = [
       { path: 'services/media/audio/rules.ts', text: "import { a } from '../clock.ts';" },
       { path: 'services/media/clock.ts', text: "import { request } from 'node:http';" },
@@ -96,13 +96,13 @@ describe('features of services (CONTRIBUTING.md)', () => {
     ['services/media/audio/handlers.test.ts', "import { a } from '../video/statements.ts';"],
     ['services/media/audio/handlers.ts', "throw invalid('Select a file from the list');"],
     ['services/api-gateway/routes/files.ts', "import { a } from '../handlers/files.ts';"],
-  ])('lets pass in %s: %s', (path, text) => {
+  ])('accepts the code in %s: %s', (path, text) => {
     expect(findFeatureViolations([{ path, text }])).toEqual([]);
   });
 });
 
 describe('imports', () => {
-  it('imports have no cycles, type imports included', () => {
+  it('imports, including type imports, have no cycles', () => {
     expect(findCircles(readSources('services', 'libs', 'cli', 'lab', 'tools', 'clients'))).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Checks the structure of a service: a folder is a feature, and its files have roles (CONTRIBUTING.md, A feature). The
- * position of a file determines its allowed imports, so the impact of a change to a feature is known.
+ * Checks the structure of a service: a folder is a feature, and the files of a feature have roles (CONTRIBUTING.md, A
+ * feature). The path of a file determines its allowed imports, which limits the effect of a change to a feature.
  */
 import { dirname, join, normalize } from 'node:path/posix';
 import type { SourceFile } from './sources.ts';
@@ -19,7 +19,7 @@ const io =
 const sqlText =
   /[`'"]\s*(select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w.]+\s+(\w+\s+)?set\s|delete\s+from\s|with\s+\w+\s+as\s+(materialized\s+)?\()/;
 
-/** A statement that the caller sends to the database itself. */
+/** A statement that the file sends to the database directly. */
 const ownCall = /\b(db|tx)\.(query|stream)[<(]/;
 
 interface Place {
@@ -52,7 +52,7 @@ function findPlace(path: string): Place | undefined {
   return noFeatures.has(first) ? undefined : { service, feature: first, role: second.replace(/\.ts$/, '') };
 }
 
-/** Returns the files imported by path. */
+/** Returns the repository files that the file at `path` imports. */
 function listTargets(path: string, text: string): string[] {
   return listImports(text).flatMap(({ specifier }) =>
     specifier.startsWith('.') ? [normalize(join(dirname(path), specifier))] : [],
@@ -73,8 +73,8 @@ function checkTarget(path: string, place: Place, target: string): string[] {
 }
 
 /**
- * Finds I/O modules loaded through this file and other files of its service. Public files of other features are checked
- * there.
+ * Finds I/O modules that the file loads, directly or through other files of its service. The public files of other
+ * features are checked on their own.
  */
 function findIo(path: string, texts: ReadonlyMap<string, string>): string[] {
   const found: string[] = [];
@@ -97,7 +97,7 @@ function findIo(path: string, texts: ReadonlyMap<string, string>): string[] {
   return found;
 }
 
-/** SQL is allowed in statements and in fragments shared by several features. */
+/** Returns whether the file may contain SQL: `statements.ts`, and fragments shared by several features. */
 function mayHoldSql({ feature, role }: Place): boolean {
   return role === 'statements' || (feature === undefined && !/^(config|contract|main|service)$/.test(role));
 }

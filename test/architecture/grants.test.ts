@@ -20,7 +20,10 @@ import { readSources, repoDir } from './sources.ts';
 
 const gateway = 'api-gateway';
 
-/** Pipeline jobs are declared in contracts by type, and started through a registry. */
+/**
+ * Grants for pipeline jobs. The conversations service starts them by type through a registry, so `findUses` does not
+ * find the use.
+ */
 const pipelineGrants = Object.fromEntries(
   contracts.flatMap(({ service, jobs }) =>
     Object.entries(jobs)
@@ -41,8 +44,8 @@ const kindsOf: Readonly<Record<AuthClass, readonly CallerKind[]>> = {
   'ops-act': ['user'],
 };
 
-describe('who may call what (docs/adr/signed-actors.md)', () => {
-  it('the declared callers are exactly those of the code', () => {
+describe('permitted callers of operations (docs/adr/signed-actors.md)', () => {
+  it('the declared callers are exactly the callers in the code', () => {
     const uses = findUses(readSources('services', 'cli', 'tools/demo'), contracts);
     expect(uses.size).toBeGreaterThan(80);
     expect(compareGrants(contracts, uses, pipelineGrants)).toEqual([]);
@@ -76,14 +79,14 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
         const kinds = admitted.get(subject);
         if (kinds === undefined) continue;
         const granted = callers[gateway] ?? [];
-        // Handlers call operations without a route on their own behalf.
+        // The gateway calls operations that it uses outside of routes on its own behalf.
         const own = beside.has(`${service}.rpcs.${key}`) ? withoutActor : [];
         expect([subject, [...granted].toSorted()]).toEqual([subject, [...new Set([...kinds, ...own])].toSorted()]);
       }
     }
   });
 
-  it('every service passes its callers to the bus', () => {
+  it('every service passes its declared callers to the bus', () => {
     const compositions = readSources('services').filter(({ path }) => /^services\/[a-z-]+\/service\.ts$/.test(path));
     expect(compositions).toHaveLength(readdirSync(join(repoDir, 'services')).length);
     const composed = compositions.filter(({ text }) => /\bcreateServiceRuntime\(\{\s+contract\b/.test(text));
@@ -95,7 +98,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
     expect(withoutCaller).toEqual([]);
   });
 
-  describe('planted mistakes are found', () => {
+  describe('the check of callers', () => {
     const things: ServiceContract = defineService({
       service: 'things',
       rpcs: {
@@ -136,7 +139,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
         'bus.call(things.rpcs.drop, {})',
         [...all.slice(0, 2), 'third uses things.rpcs.drop, which does not name it', all[2]],
       ],
-    ])('%s: %s', (path, text, problems) => {
+    ])('reports %s: %s', (path, text, problems) => {
       expect(find(path, text)).toEqual(problems);
     });
   });

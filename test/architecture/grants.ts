@@ -9,10 +9,12 @@ type Kind = 'rpcs' | 'jobs' | 'events';
 /** `directory.rpcs.getPeople` → users that call it. */
 type Uses = Map<string, Set<string>>;
 
-/** Calls to a service selected by the operator: counts for all operations with that key. */
+/**
+ * Matches calls to a service that the operator selects. Such a call counts as a use of all operations with that key.
+ */
 const useOfAny = /(?<![\w.])rpcs\.(\w+)|\bjobAdminRpcs\([^)]*\)\.(\w+)/g;
 
-/** Returns the operations, jobs and events of other services that each user's files use. */
+/** Returns which users use each operation, job and event of other services. */
 export function findUses(files: readonly SourceFile[], contracts: readonly ServiceContract[]): Uses {
   const uses: Uses = new Map();
   const services = contracts.map(({ service }) => service).join('|');

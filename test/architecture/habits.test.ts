@@ -19,7 +19,9 @@ const processWide = {
   'services/directory/accounts/rules.ts': 'the list of common passwords, loaded when it is needed',
 };
 
-/** Files in which wall-clock time is correct: the time is sent to others or compared with a received time. */
+/**
+ * Files that may use wall-clock time, because they send the time to other processes or compare it with a received time.
+ */
 const settableClock = {
   'libs/http/capacity.ts': 'deadlines of requests',
   'libs/http/mount.ts': 'deadlines of requests',
@@ -101,10 +103,10 @@ const sleeping = [
   'test/security/connections.drill.test.ts',
 ];
 
-/** Factories return closures, which count towards their length; lint allows them 150 lines. */
+/** Factories return closures, whose lines count as lines of the factory. The linter allows factories 150 lines. */
 const factory = /^(create|declare|register|start)/;
 
-/** Named functions only; unnamed ones count as part of the enclosing function. */
+/** Returns long named functions; unnamed functions count as lines of the enclosing function. */
 function listLongFunctions(): string[] {
   const [program, config] = ['node_modules/.bin/oxlint', 'test/architecture/functions.oxlintrc.json'];
   const folders = ['services', 'libs', 'cli', 'lab', 'tools'];
@@ -123,7 +125,7 @@ function listPaths(pattern: RegExp, files: readonly SourceFile[]): string[] {
   return files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 }
 
-describe('habits that CONTRIBUTING.md claims', () => {
+describe('code conventions of CONTRIBUTING.md', () => {
   const files = readSources('services', 'libs', 'cli', 'tools', 'lab', 'test').filter(({ path }) => path !== thisFile);
   const sources = files.filter(({ path }) => !isTest(path));
   const tests = files.filter(({ path }) => isTest(path));
@@ -133,7 +135,7 @@ describe('habits that CONTRIBUTING.md claims', () => {
     expect(listPaths(/^(export )?(let|var) /m, parts).toSorted()).toEqual(Object.keys(processWide));
   });
 
-  it('functions called get… find or throw', () => {
+  it('functions called get… return or throw', () => {
     const parts = sources.filter(({ path }) => /^(services|libs|cli)\//.test(path));
     expect(listPaths(/\bget[A-Z]\w*(<[^>]*>)?\([^)]*\): (Promise<)?[^;{=\n]*\bundefined/, parts)).toEqual([]);
   });
@@ -170,14 +172,14 @@ describe('habits that CONTRIBUTING.md claims', () => {
     expect(listPaths(marks, tests)).toEqual([]);
   });
 
-  it('test titles are in the present tense and inside a group', () => {
+  it('test titles are in the present tense, and every test is inside a group', () => {
     const outside = /^(?:it|test)(?:\.each\b|\()/m;
     const wished = /^\s*(?:it|test)(?:\.each\([\s\S]*?\))?\(\s*['"`](?:should|shall|must|will)\b/m;
     expect(listPaths(outside, tests)).toEqual([]);
     expect(listPaths(wished, tests)).toEqual([]);
   });
 
-  it('no new tests sleep', () => {
+  it('no new test sleeps', () => {
     expect(listPaths(/\bsetTimeout\(|\bsetTimeout\b.* from 'node:timers\/promises'/, tests).toSorted()).toEqual(
       sleeping,
     );

@@ -4,9 +4,9 @@ import type { SourceFile } from './sources.ts';
 
 export interface Import {
   readonly specifier: string;
-  /** Removed when types are stripped, so not loaded. */
+  /** Type-only imports are removed when types are stripped, so they load nothing. */
   readonly isType: boolean;
-  /** Loaded on first use. */
+  /** Lazy imports are loaded on first use. */
   readonly isLazy: boolean;
 }
 
@@ -21,14 +21,14 @@ export function listImports(text: string): Import[] {
   }));
 }
 
-/** Returns the imported file of the repository, if any. */
+/** Returns the repository file that the specifier refers to; empty for packages and Node modules. */
 export function resolveImport(path: string, specifier: string): string[] {
   if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
   const [, kind, name] = /^#(libs|services)\/(.+)$/.exec(specifier) ?? [];
   return kind === undefined ? [] : [`${kind}/${name}/${kind === 'libs' ? 'index' : 'contract'}.ts`];
 }
 
-/** Returns the files of the repository loaded with a file, including lazily loaded ones unless excluded. */
+/** Returns the repository files that are loaded with a file. `withLazy: false` excludes lazily loaded files. */
 export function listLoaded(files: readonly SourceFile[], path: string, { withLazy = true } = {}): Set<string> {
   const texts = new Map(files.map((file) => [file.path, file.text]));
   const loaded = new Set<string>();

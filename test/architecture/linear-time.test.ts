@@ -30,7 +30,9 @@ const cases: readonly (readonly [what: string, work: (text: string) => unknown, 
 ];
 const factor = 8;
 
-/** Returns CPU time in microseconds. Other activity of the process only adds to it, so the minimum per size counts. */
+/**
+ * Returns the lowest CPU time in microseconds of several runs, because other activity of the process can only add time.
+ */
 function costOf(work: (text: string) => unknown, text: string): number {
   const costs = [1, 2, 3].map(() => {
     const before = process.cpuUsage();
@@ -41,11 +43,11 @@ function costOf(work: (text: string) => unknown, text: string): number {
   return Math.min(...costs);
 }
 
-describe('text that outsiders choose', () => {
-  it.each(cases)('%s: %# takes time in proportion to its size', (_what, work, piece, pieces = 20_000) => {
+describe('processing of text from outside', () => {
+  it.each(cases)('%s: processes %# in linear time', (_what, work, piece, pieces = 20_000) => {
     const small = costOf(work, piece.repeat(pieces));
     const large = costOf(work, piece.repeat(pieces * factor));
-    // Linear time gives 8, quadratic 64; below a millisecond the comparison is too imprecise.
+    // The ratio is 8 for linear and 64 for quadratic time. Below one millisecond the comparison would be too imprecise.
     expect(large / Math.max(small, 1_000)).toBeLessThan(factor * 4);
   });
 });

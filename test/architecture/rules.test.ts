@@ -35,13 +35,13 @@ describe('rules', () => {
     );
   });
 
-  it('every citation of a rule has a target', () => {
+  it('every cited rule exists', () => {
     expect(files.length).toBeGreaterThan(500);
     expect(rules.ids.size).toBeGreaterThan(90);
     expect(findUnresolved(files, rules, isThere)).toEqual([]);
   });
 
-  it('a test cites every rule', () => {
+  it('every rule is cited by a test', () => {
     expect(
       listUnnamed(
         files.filter(({ path }) => isTest(path)),
@@ -77,7 +77,7 @@ describe('citations', () => {
     'docs/architecture.md#nothing',
     'libs/nats/one-way.ts',
     'rules/rooms',
-  ])('are found when they lead nowhere: %s', (what) => {
+  ])('reports a citation without a target: %s', (what) => {
     expect(findUnresolved([{ path: 'a.ts', text: `\n/** Why (${what}). */` }], rules, isThere)).toEqual([
       expect.stringMatching(/^a\.ts:2: /),
     ]);
@@ -99,7 +99,7 @@ describe('citations', () => {
     '%D8',
     'P1D9',
     'RFC 9110 §13',
-  ])('pass: %s', (what) => {
+  ])('accepts the citation %s', (what) => {
     expect(findUnresolved([{ path: 'a.ts', text: `/** Why (${what}). */` }], rules, isThere)).toEqual([]);
   });
 

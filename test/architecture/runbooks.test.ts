@@ -9,7 +9,7 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(repoDir, path), 'utf8');
 const pages = globSync('{docs,deploy}/**/*.md', { cwd: repoDir }).map((page) => ({ page, text: read(page) }));
 
-/** Returns the matches of the first group in all pages. */
+/** Returns what the first group of the expression matches in all pages. */
 const findWords = (expression: RegExp): { page: string; word: string }[] =>
   pages.flatMap(({ page, text }) => [...text.matchAll(expression)].map(([, word = '']) => ({ page, word })));
 
@@ -40,7 +40,7 @@ const declared = new Set(
     pair === undefined ? [name] : [`${name}_total`, `${name}_duration_seconds`],
   ),
 );
-/** Metrics of the Prometheus client for Node. */
+/** Node metrics of the Prometheus client. */
 const isProcessMetric = (metric: string): boolean => /^(nodejs|process)_/.test(metric);
 
 function isKnownMetric(metric: string): boolean {
@@ -67,7 +67,7 @@ function listMessages(text: string): string[] {
 }
 
 describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
-  it('have one page for each alert, listed with its severity', () => {
+  it('every alert has one runbook, which the index lists with the severity of the alert', () => {
     expect(runbooks.map(({ name }) => name).toSorted()).toEqual(alerts.map(({ runbook }) => runbook).toSorted());
     const list = [...read('docs/runbooks/README.md').matchAll(/^- \[Coherence.*$/gm)].map(([line]) => line);
     expect(list).toEqual(
@@ -75,7 +75,7 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
     );
   });
 
-  it.each(runbooks)('$name has the title, the sections and the length of the template', ({ name, text }) => {
+  it.each(runbooks)('runbook $name has the title, the sections and the length of the template', ({ name, text }) => {
     expect(text.match(/^#+ .*$/gm)).toEqual([
       `# ${alerts.find(({ runbook }) => runbook === name)?.alert}`,
       '## Symptom',
@@ -87,7 +87,7 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
     for (const section of text.split(/^#+ .*$/m).slice(2)) expect(section.trim()).not.toBe('');
   });
 
-  it('end with the page of the console that shows the alert', () => {
+  it('runbooks end with the console page that displays the alert', () => {
     const titles = [...read('services/api-gateway/console-page/pages.js').matchAll(/title: '(\w+)'/g)].map(
       ([, title = '']) => title,
     );
@@ -98,7 +98,7 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
     }
   });
 
-  it('query metrics that exist, in PromQL', () => {
+  it('runbooks query existing metrics in valid PromQL', () => {
     const queries = runbooks.flatMap(({ name, text }) =>
       listCode(text)
         .filter(
@@ -115,7 +115,7 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
     expect(metrics.filter(({ metric }) => !isKnownMetric(metric))).toEqual([]);
   });
 
-  it('quote messages that the code contains', () => {
+  it('runbooks quote messages that the code contains', () => {
     const text = sources.toLowerCase();
     const messages = runbooks.flatMap((runbook) =>
       listMessages(runbook.text).map((message) => ({ name: runbook.name, message })),
@@ -126,21 +126,21 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
 });
 
 describe('kubectl, helm and Prometheus in the documents', () => {
-  it('kubectl commands select components and objects of the chart', async () => {
+  it('kubectl commands in the documents select components and objects of the chart', async () => {
     const components = await listComponents();
     const selected = findWords(/component=([\w-]+)/g);
     const named = findWords(/\$RELEASE-([\w-]+)/g);
     expect(Math.min(selected.length, named.length)).toBeGreaterThan(10);
-    // Placeholder, explained in docs/runbooks/README.md.
+    // `COMPONENT` is a placeholder (docs/runbooks/README.md).
     const known = new Set([...components, 'COMPONENT']);
     expect([...selected, ...named].filter(({ word }) => !known.has(word))).toEqual([]);
   });
 
-  it('commands do not confuse the Helm release with the prefix of its objects', () => {
+  it('commands in the documents distinguish the Helm release from the prefix of its objects', () => {
     expect(findWords(/(helm [^`\n]*\$RELEASE\b|instance=\$RELEASE\b)/g)).toEqual([]);
   });
 
-  it('Prometheus queries name services by their own names', async () => {
+  it('Prometheus queries in the documents use the service names of the metrics', async () => {
     const services = new Set(Object.values((await readPlatformFacts()).components).map(({ service }) => service));
     const asked = findWords(/\bservice="([^"]+)"/g);
     expect(asked.length).toBeGreaterThan(3);

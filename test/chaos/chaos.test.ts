@@ -37,7 +37,7 @@ describe('npm run test:chaos', () => {
     expect([code, output]).toEqual([0, expect.stringContaining('0 problems')]);
   });
 
-  it('reports a lost acknowledged write with the requests that prove it', async () => {
+  it('reports a lost acknowledged write with the requests that prove the loss', async () => {
     const { code, output } = await runChaos(
       '--history',
       writeHistory('lost.jsonl', first, read('first'), second, read('first')),
@@ -47,7 +47,7 @@ describe('npm run test:chaos', () => {
     expect(output).toMatch(/GET conversation[^]*first/);
   });
 
-  it('lists the known faults when given an unknown fault', async () => {
+  it('lists the known faults when the requested fault is unknown', async () => {
     const { code, output } = await runChaos('--faults', 'earthquake');
     expect([code, output]).toEqual([
       2,

@@ -1,7 +1,7 @@
 /**
- * Runs before a PostgreSQL server without data starts: copies the other server's data over SQL and configures this one
- * as its standby. The first server, while alone in its cluster, is left to initdb. Run with `node --input-type=module
- * --eval` in the platform folder, for its driver.
+ * Runs before a PostgreSQL server without data starts. Copies the data of the other server over SQL and configures this
+ * server as its standby. If this is the first server and it is alone in the cluster, initdb creates the data instead.
+ * Run with `node --input-type=module --eval` in the platform folder, so that the database driver is found.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,10 @@ import pg from 'pg';
 
 const { PGDATA, PEER, PEERS, IS_FIRST, POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = process.env;
 const login = { host: PEER, port: 5432, user: POSTGRES_USER, password: POSTGRES_PASSWORD };
-/** Data of the running server only: folders stay empty, files are not copied. */
+/**
+ * Folders and files that belong to the running server only. These folders are created empty, and these files are not
+ * copied.
+ */
 const emptied = [
   'pg_wal',
   'pg_replslot',
@@ -34,8 +37,8 @@ const listFiles = `
   ) select path, is_folder from tree where path <> all ($2) and is_folder is not null order by path`;
 
 /**
- * Whether the shared name resolves to this pod only. Missing names are not queried, because resolvers report them
- * differently.
+ * Returns whether the shared name resolves to this pod only. Names that may be missing are not queried, because
+ * resolvers report missing names differently.
  */
 async function isAlone() {
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => list.map(({ address }) => address)));
@@ -64,7 +67,7 @@ async function copy(client, to) {
 
 async function follow() {
   const client = new pg.Client({ ...login, database: POSTGRES_DB, connectionTimeoutMillis: 3_000 });
-  client.on('error', () => {}); // pending statements are rejected separately
+  client.on('error', () => {}); // Pending statements are rejected by the client itself.
   await client.connect();
   try {
     const { rows } = await client.query('select pg_is_in_recovery() as follows');

@@ -1,7 +1,7 @@
 /**
  * A client that records acknowledged writes and later verifies them: `node ledger.mjs prepare|write|verify`. Runs
- * inside the cluster without packages. `write` runs until SIGTERM; failed requests count as not acknowledged, whatever
- * their effect.
+ * inside the cluster without npm packages. `write` runs until SIGTERM. A failed request counts as not acknowledged,
+ * even if it had an effect.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ async function prepare() {
     const audio = await ask('GET', `/api/coherence/conversations/${id}/audio`, { expect: 200 }).catch(() => undefined);
     if (transcript === undefined || audio === undefined) continue;
     const { participants } = (await ask('GET', `/api/coherence/conversations/${id}`, { expect: 200 })).json();
-    // The booking person accumulates conversations, so the load searches those of another person.
+    // The booking person gets more and more conversations, so the load searches the conversations of another person.
     const listenerId = participants.find(({ name }) => name === 'Chiara Rossi').id;
     return { personId: person.id, listenerId, conversationId: id, sessionToken: token };
   }
@@ -166,7 +166,7 @@ function makeWav() {
   return Buffer.concat([head, samples]);
 }
 
-/** Verifies that all acknowledged writes exist and nothing was done twice. */
+/** Verifies that all acknowledged writes exist and that no write was applied twice. */
 async function verify() {
   const { personId, conversationId, sessionToken, people, bookings, audio } = JSON.parse(readFileSync(file, 'utf8'));
   const problems = [];

@@ -53,7 +53,7 @@ describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
 });
 
 describe('POST /api/chat/{agent_slug}/message/ (rules/agents#visitor-chat; D33, D33a)', () => {
-  it('answers a first message with a thread that the next message continues', async () => {
+  it('replies to a first message with a thread id, which continues the thread in the next message', async () => {
     const first = await say({ body: 'Hello **there** <script>alert(1)</script>' });
     expect(first.status).toBe(200);
     expect(first.json).toEqual({
@@ -70,23 +70,23 @@ describe('POST /api/chat/{agent_slug}/message/ (rules/agents#visitor-chat; D33, 
     expect(second.json.thread_key).toBe(first.json.thread_key);
   });
 
-  it.each(['', '   ', '\n\t'])('returns 400 for the empty body %j', async (body) => {
+  it.each(['', '   ', '\n\t'])('returns 400 for the empty message body %j', async (body) => {
     expect((await say({ body })).status).toBe(400);
   });
 
-  it('rejects an unknown agent before the empty body', async () => {
+  it('returns 404 for an unknown agent before 400 for an empty body', async () => {
     const answer = await say({ body: '' }, 'nobody');
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
   it.each([[{}], [{ body: 5 }], [{ body: 'x'.repeat(16_385) }], [{ body: 'x', visitor_id: 5 }]])(
-    'returns 422 for a body with wrong types',
+    'returns 422 for a message body with wrong types',
     async (body) => {
       expect((await say(body)).status).toBe(422);
     },
   );
 
-  it.each(['unknown', '', 'x'.repeat(500)])('starts a new thread for the foreign visitor_id %j', async (visitor_id) => {
+  it.each(['unknown', '', 'x'.repeat(500)])('starts a new thread for the unknown visitor_id %j', async (visitor_id) => {
     const answer = await say({ body: 'Hello', visitor_id });
     expect([answer.status, answer.json.visitor_id === visitor_id]).toEqual([200, false]);
   });
@@ -97,7 +97,7 @@ describe('POST /api/chat/{agent_slug}/message/ (rules/agents#visitor-chat; D33, 
     expect([other.status, other.json.visitor_id === first.json.visitor_id]).toEqual([200, false]);
   });
 
-  it('returns 503 without a configured runtime, after 404 and 400', async () => {
+  it('returns 503 without a configured model, after the checks for 404 and 400', async () => {
     expect((await say({ body: 'Hello' }, 'nobody', silent)).status).toBe(404);
     const answer = await say({ body: 'Hello' }, 'guide', silent);
     expect([answer.status, Object.keys(answer.json)]).toEqual([503, ['detail']]);

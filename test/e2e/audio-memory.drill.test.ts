@@ -12,7 +12,7 @@ import type { Demo, TestPlatform } from './test-platform.ts';
 const mebibyte = 1024 * 1024;
 /** The maximum accepted size. */
 const maxAudioBytes = 524_288_000;
-/** Uploaded bytes; more than a process may grow by. */
+/** Size of the uploaded audio. It is larger than the allowed memory growth of a process. */
 const audioBytes = sized({ smoke: 80 * mebibyte, release: maxAudioBytes });
 const allowedGrowthBytes = 64 * mebibyte;
 const boundary = 'memory-test';
@@ -37,7 +37,10 @@ afterAll(() => platform.stop());
 
 const path = (id: number): string => `/api/coherence/conversations/${id}/audio`;
 
-/** Yields bytes with a prime period in 64 KiB chunks; the buffer is reused, so this process needs no extra memory. */
+/**
+ * Yields chunks of 64 KiB whose content has a prime period. The buffer is reused, so that this process needs no extra
+ * memory.
+ */
 function* makeBytes(sizeBytes: number): Generator<Buffer> {
   const block = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
   for (let left = sizeBytes; left > 0; left -= block.byteLength)
@@ -95,7 +98,7 @@ function readResident(name: string): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-/** Returns the maximum growth of the resident memory of the streaming processes during `work`. */
+/** Returns the result of `work` and the maximum growth of the resident memory of the streaming processes meanwhile. */
 async function measureGrowth<T>(work: () => Promise<T>): Promise<{ result: T; growth: Record<string, number> }> {
   const before = new Map(passedThrough.map((name) => [name, readResident(name)]));
   const growth: Record<string, number> = Object.fromEntries(passedThrough.map((name) => [name, 0]));
@@ -122,7 +125,7 @@ function expectSmall(what: string, growth: Record<string, number>): void {
 }
 
 describe('audio uploads of the maximum size (rules/http#limits; architecture#bytes)', () => {
-  it('accepts and serves maximum-size audio with less than 64 MiB of extra memory in each process', async () => {
+  it('stores and serves audio of the maximum size with less than 64 MiB of additional memory in each process', async () => {
     const { id } = await createConversation(platform, demo, '2026-05-01T10:00:00Z');
     await upload(id, mebibyte);
     await download(id);
@@ -136,7 +139,7 @@ describe('audio uploads of the maximum size (rules/http#limits; architecture#byt
     expectSmall('download', down.growth);
   });
 
-  it('imports a recording of that size by bulk import and serves it by media path in the same memory (rules/media#video)', async () => {
+  it('imports a recording of the maximum size by bulk import and serves it, with the same additional memory (rules/media#video)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memory-'));
     const apply = async (key: string, sizeBytes: number): Promise<number> => {
       writeFileSync(join(folder, `${key}.mp4`), '');
@@ -161,7 +164,7 @@ describe('audio uploads of the maximum size (rules/http#limits; architecture#byt
     }
   });
 
-  it('rejects audio that is one byte too large and keeps the previous audio', async () => {
+  it('rejects audio over the maximum size and retains the previous audio', async () => {
     const { id } = await createConversation(platform, demo, '2025-05-01T10:00:00Z');
     const kept = await upload(id, 3);
     const reply = await upload(id, maxAudioBytes + 1);

@@ -33,7 +33,7 @@ const download = (id: number, headers: Record<string, string> = {}) =>
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
-  it('stores the file, returns 201 with the metadata and serves identical bytes', async () => {
+  it('stores the audio file, returns 201 with its metadata and serves identical bytes', async () => {
     const id = await fresh();
     const bytes = randomBytes(12 * 1024 * 1024 + 17);
     const answer = await upload(id, 'Talk.MP3', bytes);
@@ -60,7 +60,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(digest(new Uint8Array(await back.arrayBuffer()))).toBe(digest(bytes));
   });
 
-  it('records the acting person, file name and byte count', async () => {
+  it('records the person who uploaded the audio, the file name and the byte count', async () => {
     const id = await fresh();
     await upload(id, 'talk.wav', randomBytes(1234));
     const notes = await platform.ask('notes', 'list', '--conversation', String(id));
@@ -71,7 +71,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(notes[0].body).toContain('1234');
   });
 
-  it('replaces the file with a later upload', async () => {
+  it('replaces the audio file with a later upload', async () => {
     const id = await fresh();
     await upload(id, 'one.mp3', Buffer.from('one'));
     const second = await upload(id, 'two.ogg', Buffer.from('second'));
@@ -80,7 +80,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).json.infos.audio.name).toBe('two.ogg');
   });
 
-  it('returns 413 for audio that exceeds the conversation size limit, and keeps the previous one (D63)', async () => {
+  it('returns 413 for audio over the conversation size limit, and retains the previous audio (D63)', async () => {
     const id = await fresh();
     await upload(id, 'kept.wav', Buffer.from('kept'));
     await platform.sql(
@@ -98,7 +98,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   });
 
   it.each(['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm', 'WAV'])(
-    'accepts the extension %s',
+    'accepts audio with the extension %s',
     async (extension) => {
       expect((await upload(await fresh(), `a.${extension}`, Buffer.from('x'))).status).toBe(201);
     },
@@ -109,7 +109,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     ['mp3', 'x'],
     ['a.mp3.exe', 'x'],
     ['a.mp3', ''],
-  ])('rejects %s with %j and keeps the previous audio', async (name, content) => {
+  ])('rejects %s with %j and retains the previous audio', async (name, content) => {
     const id = await fresh();
     await upload(id, 'keep.mp3', Buffer.from('keep'));
     const before = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
@@ -122,7 +122,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(await (await download(id)).text()).toBe('keep');
   });
 
-  it('returns 422 when the part is missing or is text', async () => {
+  it('returns 422 when the audio part is missing or is text', async () => {
     const id = await fresh();
     const missing = await upload(id, 'a.mp3', Buffer.from('x'), 'other');
     expect([missing.status, missing.json.detail[0].loc, missing.json.detail[0].type]).toEqual([
@@ -135,7 +135,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await platform.call('POST', path(id), { token, body: form })).status).toBe(422);
   });
 
-  it('responds to errors in the head before the file is sent (D107)', async () => {
+  it('responds to invalid request headers before the client sends the file (D107)', async () => {
     const ask = (id: number, length: number): Promise<[status: number | undefined, isWanted: boolean]> =>
       new Promise((resolve, reject) => {
         const asking = request(`${platform.baseUrl}${path(id)}`, {
@@ -215,7 +215,7 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
     ['bytes=5-100', 206, '56789', 'bytes 5-9/10'],
     ['lines=0-3', 200, '0123456789', null],
     ['bytes=x-y', 200, '0123456789', null],
-  ])('serves the range %s', async (range, status, text, contentRange) => {
+  ])('serves the audio range %s', async (range, status, text, contentRange) => {
     const answer = await download(id, { range });
     expect([answer.status, await answer.text(), answer.headers.get('content-range')]).toEqual([
       status,
@@ -224,12 +224,12 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
     ]);
   });
 
-  it.each(['bytes=10-', 'bytes=100-200', 'bytes=-0'])('returns 416 for %s', async (range) => {
+  it.each(['bytes=10-', 'bytes=100-200', 'bytes=-0'])('returns 416 for the audio range %s', async (range) => {
     const answer = await download(id, { range });
     expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */10']);
   });
 
-  it('honours If-Range and If-None-Match', async () => {
+  it('applies If-Range and If-None-Match to audio', async () => {
     const etag = (await download(id)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[^"]+"$/);
     expect((await download(id, { range: 'bytes=0-3', 'if-range': etag })).status).toBe(206);
@@ -237,7 +237,7 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
     expect((await download(id, { 'if-none-match': etag })).status).toBe(304);
   });
 
-  it('returns 404 for a conversation without audio, regardless of infos, and for an unknown conversation', async () => {
+  it('returns 404 for an unknown conversation and for one without audio, regardless of infos', async () => {
     const other = await fresh();
     await platform.call('PATCH', `/api/coherence/conversations/${other}`, {
       json: { infos: { audio: { path: 'x', name: 'x.mp3' } } },

@@ -1,4 +1,4 @@
-/** The audit log across all services: read access, the admin CLI, and attacks on it (A1–A4). */
+/** The audit log across all services: read access, the admin CLI, and attacks on the log (A1–A4). */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,7 +118,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     expect((await list({ actor: email, action: 'login', to: at })).items).toEqual(items.slice(1));
   });
 
-  it('pages through all services without duplicates or gaps', async () => {
+  it('pages through the audit entries of all services without duplicates or gaps', async () => {
     const all = (await list({ limit: '200' })).items;
     expect(all.length).toBeGreaterThan(6);
     const told: PublicAuditEntry[] = [];
@@ -130,7 +130,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     expect(told).toEqual(all);
   });
 
-  it('allows only superusers and the two operator groups, with the envelope of /api/v1', async () => {
+  it('allows only superusers and the two operator groups to read audit entries, with errors in the envelope of /api/v1', async () => {
     for (const token of [tokens.superuser, tokens.viewer, tokens.operator])
       expect((await ask({}, token)).status).toBe(200);
     const denied = await ask({}, tokens.user);
@@ -147,7 +147,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     }
   });
 
-  it('applies the removal of a group within a second', async () => {
+  it('denies audit access within a second after an account was removed from its group', async () => {
     await platform.ask('accounts', 'grant', 'operator@example.org', '--remove-group', 'ops_operators');
     const deadline = Date.now() + 1_000;
     let status = 200;
@@ -164,7 +164,7 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     [{ action: 'x'.repeat(101) }, 422],
     [{ cursor: 'nonsense' }, 400],
     [{ cursor: Buffer.from('["jobs","2026-01-01T00:00:00Z","media",1]').toString('base64url') }, 400],
-  ])('refuses %j with %i', async (query, status) => {
+  ])('rejects the audit query %j with %i', async (query, status) => {
     const answer = await ask(query);
     expect(answer.status).toBe(status);
     if (status === 400) expect(answer.json).toMatchObject({ code: 'bad_cursor', retryable: false });
@@ -172,14 +172,14 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
 });
 
 describe('audit of the admin CLI (A2, A3)', () => {
-  it('lists the same entries as the API, with emails', async () => {
+  it('lists the same audit entries as the API, with emails', async () => {
     expect(await platform.ask('audit', 'list', '--actor', email, '--action', 'login')).toEqual(
       (await list({ actor: email, action: 'login' })).items,
     );
     expect((await platform.cli('audit', 'list', '--actor', 'nobody@example.org')).stderr).toContain('no account');
   });
 
-  it('escapes client text so that it cannot control the terminal or add lines', async () => {
+  it('escapes text of clients, so that it cannot control the terminal or add lines', async () => {
     await platform.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': platform.loginSecret, 'x-request-id': 'a'.repeat(128) },
@@ -190,7 +190,7 @@ describe('audit of the admin CLI (A2, A3)', () => {
     expect(stdout).not.toContain('evil');
   });
 
-  it('verifies the chains, exports them, and verifies the exported file without a server', async () => {
+  it('verifies and exports the audit chains, and verifies the exported file without a server', async () => {
     const verified = await platform.cli('audit', 'verify', '--json');
     expect([verified.code, verified.stderr]).toEqual([0, '']);
     const reports = JSON.parse(verified.stdout) as {
@@ -220,7 +220,7 @@ describe('audit of the admin CLI (A2, A3)', () => {
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/conversations: entry \d+ was changed/)]);
   });
 
-  it('reports changes that the table owner made to a chain, and detects a rewritten chain by a saved head', async () => {
+  it('reports changes that the table owner made to a chain, and detects a rewritten chain with a saved chain head', async () => {
     const verify = async (...args: string[]) => {
       const { code, stderr } = await platform.cli('audit', 'verify', '--service', 'directory', ...args);
       return [code, stderr.trim()];

@@ -1,6 +1,6 @@
 /**
- * Tests every gateway route with every class of credential; the expected result is derived from the route's class
- * alone.
+ * Tests every gateway route with every type of credential. The expected result depends only on the auth class of the
+ * route.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuthClass, Route } from '#libs/contract';
@@ -34,7 +34,10 @@ const credentials = [
 ] as const;
 type Credential = (typeof credentials)[number];
 
-/** Expected result for the credential; `admitted` = the request proceeds to its body, parameters and handler. */
+/**
+ * The expected result for the credential. `admitted` means that authentication passes and the body, the parameters or
+ * the handler determine the response.
+ */
 type Verdict =
   | 'admitted'
   | 'unauthorized'
@@ -56,13 +59,13 @@ const users: readonly Credential[] = [
   'identity token with coherence access',
   'identity token of a superuser',
 ];
-/** With all login capabilities of its account (S1). */
+/** Tokens with all login capabilities of their account (S1). */
 const logins: Readonly<Record<string, Credential>> = {
   'identity token': 'per-user',
   'identity token with coherence access': 'per-user with coherence access',
   'identity token of a superuser': 'superuser',
 };
-/** Rejected immediately without a body or an id (S5). */
+/** Operations without a body or an id: other credentials are rejected immediately (S5). */
 const forLogins = ['listSessions'];
 const admitAll = () => 'admitted' as const;
 
@@ -247,10 +250,13 @@ function nowhere({ path, params }: Route): string {
   );
 }
 
-/** JSON bodies are malformed: they are rejected right after authentication, before any effect. */
+/**
+ * Calls the route with the credential. JSON bodies are malformed, so that admitted calls are rejected right after
+ * authentication, before any effect.
+ */
 function ask(route: Route, credential: Credential) {
   const body = route.body === undefined ? {} : { body: '{' };
-  // The console's sign-in requires a page of the server itself (S3).
+  // The console sign-in accepts only requests from pages of the server itself (S3).
   return platform.call(route.method, nowhere(route), {
     token: null,
     headers: { origin: platform.baseUrl, ...headers[credential] },
@@ -267,7 +273,10 @@ const table = routes.flatMap((route) =>
   })),
 );
 
-/** All combinations in a release; otherwise one credential per verdict on each route, rotating between routes. */
+/**
+ * A release run tests all combinations. Otherwise each route is tested with one credential per expected result, and the
+ * credential varies by route.
+ */
 const asked = isRelease
   ? table
   : routes.flatMap((route, index) =>
@@ -280,13 +289,13 @@ const asked = isRelease
     );
 
 describe('the route table by credential (rules/access#classes-of-routes, rules/access#operators; D12, D13, D30, D40, S1, S5)', () => {
-  it('has a class for every route', () => {
+  it('defines an access class for every route', () => {
     expect(table.filter(({ verdict }) => verdict === 'no class').map(({ title }) => title)).toEqual([]);
     expect(table.length).toBe(routes.length * credentials.length);
   });
 
   it.each(asked.filter(({ verdict }) => verdict !== 'admitted'))(
-    '$title answers "$verdict" to: $credential',
+    '$title returns "$verdict" with the credential: $credential',
     async ({ route, credential, verdict }) => {
       const refusal = refusals[verdict as Exclude<Verdict, 'admitted'>];
       const answer = await ask(route, credential);
@@ -299,7 +308,7 @@ describe('the route table by credential (rules/access#classes-of-routes, rules/a
   );
 
   it.each(asked.filter(({ verdict }) => verdict === 'admitted'))(
-    '$title admits: $credential',
+    '$title accepts the credential: $credential',
     async ({ route, credential }) => {
       const answer = await ask(route, credential);
       if (route.body === undefined) expect([401, 403]).not.toContain(answer.status);

@@ -22,7 +22,7 @@ const login = (json: unknown, gate: string | null = platform.loginSecret) =>
 const whoami = (token: string | null) => platform.call('GET', '/api/v1/auth/whoami', { token });
 
 describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
-  it('exchanges credentials for a token in the documented format', async () => {
+  it('returns a token in the documented format for valid credentials', async () => {
     const before = Date.now();
     const answer = await login({ email: ' ADA-auth@example.org '.trim(), password: 'secret-of-ada-auth' });
     expect(answer.status).toBe(200);
@@ -48,17 +48,17 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
   it.each([
     ['a wrong password', { email: 'ada-auth@example.org', password: 'nope' }],
     ['an unknown email', { email: 'nobody@example.org', password: 'secret-of-ada-auth' }],
-  ])('returns 401 for %s', async (_name, body) => {
+  ])('returns 401 for a login with %s', async (_name, body) => {
     const answer = await login(body);
     expect([answer.status, answer.json]).toEqual([401, invalid]);
   });
 
-  it.each([null, '', 'wrong'])('checks the gate %j before the body', async (gate) => {
+  it.each([null, '', 'wrong'])('rejects the gate key %j before it validates the body', async (gate) => {
     const answer = await login({ nonsense: true }, gate);
     expect([answer.status, answer.json]).toEqual([401, invalid]);
   });
 
-  it('returns 422 for a body without its fields once the gate is passed', async () => {
+  it('returns 422 for a login body without fields and with a valid gate key', async () => {
     const answer = await login({});
     expect([answer.status, answer.json.detail.map((item: any) => item.loc)]).toEqual([
       422,
@@ -69,14 +69,14 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
     ]);
   });
 
-  it('returns 403 for the correct password of an account without a person', async () => {
+  it('returns 403 for the right password of an account without a person', async () => {
     await platform.apply({ accounts: [{ email: 'ghost@example.org', password: 'secret-of-ghost' }] });
     const answer = await login({ email: 'ghost@example.org', password: 'secret-of-ghost' });
     expect([answer.status, answer.json.code]).toEqual([403, 'permission_denied']);
     expect((await login({ email: 'ghost@example.org', password: 'x' })).status).toBe(401);
   });
 
-  it('stores only the hash of the token', async () => {
+  it('stores only the hash of a login token', async () => {
     const token = await platform.login('ada-auth@example.org', 'secret-of-ada-auth');
     const secret = token.slice(-43);
     expect(await platform.findInDatabase(secret)).toEqual([]);
@@ -85,7 +85,7 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
 });
 
 describe('logout and revocation (rules/access#login)', () => {
-  it('revokes only the current token on logout', async () => {
+  it('revokes only the current token at the logout', async () => {
     const [one, two] = [
       await platform.login('ada-auth@example.org', 'secret-of-ada-auth'),
       await platform.login('ada-auth@example.org', 'secret-of-ada-auth'),
@@ -106,7 +106,7 @@ describe('logout and revocation (rules/access#login)', () => {
   it.each([
     ['a changed password', ['accounts', 'set-password', 'ben-auth@example.org', '--password-env', 'NEW_PASSWORD']],
     ['deactivation', ['accounts', 'deactivate', 'root-auth@example.org']],
-  ])('revokes access soon after %s', async (_name, command) => {
+  ])('revokes access within a second after %s', async (_name, command) => {
     const email = command[2] as string;
     const token = await platform.login(email, `secret-of-${email.split('-')[0]}-auth`);
     expect((await whoami(token)).status).toBe(200);
@@ -146,7 +146,7 @@ describe('credentials per class (rules/access#classes-of-routes; D12, D30)', () 
     },
   );
 
-  it('accepts the shared token on S and shared routes, rejects it with 403 on U and 401 on v1', async () => {
+  it('accepts the shared token on S and shared routes, and rejects it with 403 on U routes and with 401 on v1', async () => {
     const statuses: Record<string, number> = {};
     for (const [kind, method, path] of surfaces) statuses[kind] = (await platform.call(method, path())).status;
     expect(statuses).toEqual({ S: 200, shared: 404, U: 403, v1: 401 });
@@ -158,14 +158,14 @@ describe('credentials per class (rules/access#classes-of-routes; D12, D30)', () 
     });
   });
 
-  it('rejects a per-user token on the shared-only surface with 401', async () => {
+  it('rejects a per-user token with 401 on routes of the shared token', async () => {
     const token = await platform.login('ada-auth@example.org', 'secret-of-ada-auth');
     expect((await platform.call('GET', '/api/agents/none/', { token })).status).toBe(401);
   });
 });
 
 describe('login throttle (rules/http#rate-limits)', () => {
-  it('returns 429 with Retry-After after five failures for one email', async () => {
+  it('returns 429 with Retry-After after five failed logins with one email', async () => {
     const statuses: number[] = [];
     for (let round = 0; round < 6; round += 1)
       statuses.push((await login({ email: 'victim@example.org', password: 'x' })).status);

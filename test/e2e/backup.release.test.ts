@@ -1,6 +1,6 @@
 /**
- * The backup drill (rules/operations#backups, rules/operations#after-a-restore): back up under load, destroy
- * everything, restore from another location, and compare with the acknowledged data.
+ * The backup drill (rules/operations#backups, rules/operations#after-a-restore): backs up under load, destroys
+ * everything, restores from another location, and compares the result with the acknowledged data.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
 import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
 
-/** A conversation as known to the client; times are from this process. */
+/** A conversation as the client knows it. Times are measured in this process. */
 interface Written {
   readonly id: number;
   readonly begunAt: number;
@@ -63,7 +63,7 @@ afterAll(async () => {
   rmSync(place, { recursive: true, force: true });
 });
 
-/** Progress output is not a failure. */
+/** Checks the exit code; progress output on stderr is not a failure. */
 function succeeded({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }): void {
   if (code !== 0) throw new Error(stdout + stderr);
 }
@@ -106,7 +106,7 @@ async function destroyEverything(): Promise<void> {
   store.close();
 }
 
-/** Leaves a message in the broker that the database no longer knows after the restore: a job with its full payload. */
+/** Adds a job message with its full payload to the broker. The restored database does not know this job. */
 async function leaveOldMessage(): Promise<void> {
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = platform.runtime.settings;
   const bus = await connectBus({
@@ -120,7 +120,9 @@ async function leaveOldMessage(): Promise<void> {
   await bus.close();
 }
 
-/** Reports the objectives for docs/guides/backup.md: at most the writes after the start of the backup are lost. */
+/**
+ * Prints the measured objectives for docs/guides/backup.md. At most the writes since the start of the backup are lost.
+ */
 function tellObjectives({
   lostMs,
   restoreMs,
@@ -138,7 +140,7 @@ describe('recovery from the loss of all data', () => {
   let snapshotAt = 0;
   let backup: { id: string; digest: string };
 
-  it('creates a backup under load that verifies until one byte is changed', async () => {
+  it('creates a backup under load, which verifies until one byte is changed', async () => {
     for (let count = 0; count < 6; count++) {
       const item = await write(count);
       await change(item, 1);
@@ -173,7 +175,7 @@ describe('recovery from the loss of all data', () => {
     writeFileSync(file, bytes);
   });
 
-  it('restores everything written before the backup, and nothing written after it', async () => {
+  it('restores everything written before the backup, and nothing that was written later', async () => {
     afterwards.push(await write(1_000));
     expect((await platform.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
     succeeded(await platform.cli('people', 'merge', 'merged-1', 'merged-2', '--yes'));
@@ -184,7 +186,7 @@ describe('recovery from the loss of all data', () => {
     const lostAt = performance.now();
     await destroyEverything();
     const destroyedAt = performance.now();
-    // As in the set-up job, so that the services' roles receive their rights.
+    // The set-up job also passes these URLs, so that the roles of the services receive their rights.
     const urls = listDatabaseUrls(
       platform.runtime.cliSettings['DATABASE_URL'] ?? '',
       process.env['TEST_SERVICE_SECRET'] ?? '',
@@ -196,7 +198,7 @@ describe('recovery from the loss of all data', () => {
     const restoredAt = performance.now();
     expect(JSON.parse(restored.stdout)).toMatchObject({ id: backup.id, erasures: 6 });
     expect(JSON.parse(restored.stdout).queues.dropped).toBeGreaterThanOrEqual(1);
-    expect((await platform.cli('doctor', '--after-restore', '--json')).code).toBe(0); // repeated while no service runs: harmless
+    expect((await platform.cli('doctor', '--after-restore', '--json')).code).toBe(0); // The check may be repeated while no service runs.
     await Promise.all([...platform.runtime.processes.keys()].map((name) => platform.runtime.restart(name)));
     expect((await platform.call('GET', pathOf(written[0]?.id ?? 0), { token })).status).toBe(200);
     tellObjectives({
@@ -208,7 +210,7 @@ describe('recovery from the loss of all data', () => {
     for (const item of written.filter(({ begunAt: at }) => at < begunAt)) {
       const { status, json } = await platform.call('GET', pathOf(item.id), { token });
       expect([item.id, status]).toEqual([item.id, 200]);
-      // The last value from before the backup or written during it.
+      // The value is at least the last one acknowledged before the backup, and at most the last one sent.
       const value = json.infos.coherence?.count ?? -1;
       expect(value).toBeGreaterThanOrEqual(item.ackedAt < begunAt ? item.value : 1);
       expect(value).toBeLessThanOrEqual(item.sent);
@@ -221,7 +223,7 @@ describe('recovery from the loss of all data', () => {
     expect((await write(2_000)).id).toBeGreaterThan(afterwards[0]?.id ?? 0); // the id is not reused
   });
 
-  it('erases people again who were erased after the backup, and loses no file (doctor --after-restore)', async () => {
+  it('erases people again whose erasure the backup does not contain, and loses no file (doctor --after-restore)', async () => {
     expect(await platform.findInDatabase(erased)).toEqual(['directory.people']);
     const found = await platform.cli('doctor', '--after-restore', '--json');
     succeeded(found);
@@ -240,7 +242,7 @@ describe('recovery from the loss of all data', () => {
     expect((await platform.cli('doctor')).stdout).toContain('All is well');
   });
 
-  it('does not change a person who has the id of an erased one', async () => {
+  it('does not change a person with the same id as an erased person', async () => {
     const { ids } = await platform.apply({ people: [{ key: 'newcomer', name: 'Newcomer' }] });
     const id = ids['people']?.['newcomer'] ?? 0;
     const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), platform.runtime.settings)));

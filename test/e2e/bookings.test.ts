@@ -77,7 +77,7 @@ async function booked(time: string, person = demo.ada, journey = demo.journey): 
 const personNotes = (id: number): Promise<any[]> => platform.ask('notes', 'list', '--person', String(id));
 
 describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D19a)', () => {
-  it('creates, moves and deletes one conversation along the uid chain', async () => {
+  it('creates, reschedules and deletes one conversation along the uid chain of a booking', async () => {
     const before = (await receipts()).length;
     await post(created('chain-1'));
     await settled(before + 1);
@@ -142,7 +142,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     });
   });
 
-  it('applies a delivery once when it is received many times', async () => {
+  it('applies a booking webhook once when it is received many times', async () => {
     const before = (await receipts()).length;
     const body = created('twice', { startTime: '2030-02-01T10:00:00Z', endTime: '2030-02-01T10:30:00Z' });
     await Promise.all(Array.from({ length: 10 }, () => post(body)));
@@ -150,7 +150,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     expect(await booked('2030-02-01T10:10:00Z')).toHaveLength(1);
   });
 
-  it('creates the booking of a reschedule whose predecessor is unknown', async () => {
+  it('creates the conversation of a reschedule whose earlier booking is unknown', async () => {
     const before = (await receipts()).length;
     await post(
       envelope('BOOKING_RESCHEDULED', {
@@ -166,7 +166,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     expect(await booked('2030-03-01T10:10:00Z')).toHaveLength(1);
   });
 
-  it('applies a cancellation that is received before its creation', async () => {
+  it('applies a cancellation that is received before the creation of the booking', async () => {
     const before = (await receipts()).length;
     const body = created('overtaken', { startTime: '2030-04-01T10:00:00Z', endTime: '2030-04-01T10:30:00Z' });
     await post(envelope('BOOKING_CANCELLED', { uid: 'overtaken', status: 'CANCELLED', attendees: [] }));
@@ -176,7 +176,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     await eventually(async () => expect(await booked('2030-04-01T10:10:00Z')).toEqual([]));
   });
 
-  it('does not apply an event that is older than the last applied one', async () => {
+  it('ignores an event older than the last applied event of the booking', async () => {
     const before = (await receipts()).length;
     const old = envelope('BOOKING_RESCHEDULED', {
       uid: 'order',
@@ -192,7 +192,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     expect((await booked('2030-05-01T10:10:00Z'))[0].start).toBe('2030-05-01T10:00:00Z');
   });
 
-  it('records a call URL without a conversation journey on the person and creates nothing', async () => {
+  it('records a call URL without a conversation journey on the person, and creates no conversation', async () => {
     const before = (await receipts()).length;
     for (const metadata of [{ videoCallUrl: 'https://meet.example.org/no-such-journey' }, {}]) {
       await post(
@@ -211,7 +211,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     );
   });
 
-  it('stores the receipt of a webhook with a bad signature without any effect', async () => {
+  it('stores the receipt of a webhook with an invalid signature, and ignores the event', async () => {
     const before = (await receipts()).length;
     await post(created('forged', { startTime: '2030-07-01T10:00:00Z', endTime: '2030-07-01T10:30:00Z' }), {
       signature: 'a'.repeat(64),
@@ -236,14 +236,14 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     ['person_not_found', () => created('nobody'), '999999999'],
     ['person_not_found', () => created('no-id'), 'abc'],
     ['rejected_too_large', () => `{"triggerEvent":"BOOKING_CREATED","x":"${'x'.repeat(4_194_304)}"}`, undefined],
-  ])('returns 200 and stores the receipt as %s (D19a, D33d)', async (outcome, body, person) => {
+  ])('returns 200 and stores the receipt with the outcome %s (D19a, D33d)', async (outcome, body, person) => {
     const before = (await receipts()).length;
     await post(body(), person === undefined ? {} : { person });
     const list = await settled(before + 1);
     expect(list[0].outcome).toBe(outcome);
   });
 
-  it.each(['PING', 'MEETING_ENDED'])('acknowledges %s without any effect', async (trigger) => {
+  it.each(['PING', 'MEETING_ENDED'])('returns 200 for %s and changes nothing', async (trigger) => {
     const before = (await receipts()).length;
     await post(envelope(trigger, { type: 'Test', title: 'Test' }));
     await settled(before + 1);
@@ -253,7 +253,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     ['somebody', '1'],
     ['nobody', '999999999'],
     ['400 digits', '9'.repeat(400)],
-  ])('answers GET for %s with a plain-text hint', async (_name, id) => {
+  ])('returns a plain-text hint for GET with %s', async (_name, id) => {
     const answer = await platform.call('GET', `/api/coherence/hook/booking/${id}`, { token: null });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
   });

@@ -53,7 +53,7 @@ const get = (path: string, token?: string) =>
   platform.call('GET', `/api/coherence/browse/${path}`, token === undefined ? {} : { token });
 
 describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D18f)', () => {
-  it('lists immediate child events by name, each with its directly attached conversation journeys', async () => {
+  it('lists immediate child events by name, each with its attached conversation journeys', async () => {
     const answer = await get('holons/host');
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -90,7 +90,7 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     ]);
   });
 
-  it('returns a strong ETag that does not depend on the token, and 304 when it matches', async () => {
+  it('returns a strong ETag that does not depend on the token, and 304 for a matching ETag', async () => {
     const first = await get('holons/host');
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -101,7 +101,7 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  it('shows private events to callers who can see them', async () => {
+  it('returns private events to callers who can see them', async () => {
     const events = async (token?: string): Promise<string[]> =>
       (await get('holons/host', token)).json.events.map((event: { slug: string }) => event.slug);
     expect(await events()).not.toContain('closed-one');
@@ -110,19 +110,19 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     expect((await get('holons/closed-one', member)).json).toMatchObject({ holon: { slug: 'closed-one' }, events: [] });
   });
 
-  it.each([['unknown'], ['closed-one']])('returns 404 for %s', async (slug) => {
+  it.each([['unknown'], ['closed-one']])('returns 404 for browsing %s', async (slug) => {
     const answer = await get(`holons/${slug}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('requires a token and rejects slugs with control characters (D74)', async () => {
+  it('requires a token, and rejects holon slugs with control characters (D74)', async () => {
     expect((await platform.call('GET', '/api/coherence/browse/holons/host', { token: null })).status).toBe(401);
     expect((await get('holons/host%00')).status).toBe(404);
   });
 });
 
 describe('GET /browse/persons (rules/discovery#browse; D18)', () => {
-  it('returns each person once and skips unknown ids', async () => {
+  it('returns each requested person once, and skips unknown ids', async () => {
     const answer = await get(
       `persons?ids=${demo.ada},%20${demo.ada}%20,,0,-1,99999999999999999999,2147483648,${demo.ben}`,
     );
@@ -136,7 +136,7 @@ describe('GET /browse/persons (rules/discovery#browse; D18)', () => {
 });
 
 describe('GET /browse/holons (rules/discovery#browse; D18, D18e, D18f)', () => {
-  it('returns only the declared infos of the class, locations and spheres', async () => {
+  it('returns only the declared infos of the class, locations and spheres of a holon', async () => {
     expect((await get(`holons?ids=${holons['host']}`)).json).toEqual([
       {
         id: holons['host'],
@@ -170,19 +170,19 @@ describe.each([['persons'], ['holons']])('id list of /browse/%s (D18)', (what) =
     ['?ids=1.5', 'int_parsing'],
     [`?ids=${manyIds.join(',')}`, 'too_long'],
     [`?ids=${manyIds.map(() => 1).join(',')}`, 'too_long'],
-  ])('returns an error for an id list that is %s', async (query, type) => {
+  ])('returns an error for a list of ids that is %s', async (query, type) => {
     const answer = await get(`${what}${query}`);
     expect(answer.status).toBe(422);
     expect(answer.json.detail).toMatchObject([{ type, loc: ['query', 'ids'] }]);
   });
 
-  it('accepts an empty id list, blanks, and up to 50 ids', async () => {
+  it('accepts a list of no ids, with blanks, or of up to 50 ids', async () => {
     for (const query of ['?ids=', '?ids=%20,%20,', '?ids=0']) expect((await get(`${what}${query}`)).json).toEqual([]);
     expect((await get(`${what}?ids=${manyIds.slice(1).join(',')}`)).status).toBe(200);
     expect((await get(`${what}?ids=${manyIds.slice(1).join(',')},,`)).status).toBe(200);
   });
 
-  it('requires a token for the id list', async () => {
+  it('requires a token for a list of ids', async () => {
     expect((await platform.call('GET', `/api/coherence/browse/${what}?ids=1`, { token: null })).status).toBe(401);
   });
 });

@@ -61,7 +61,7 @@ const idsOf = (items: { id: number }[]): number[] => items.map((item) => item.id
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
 describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', () => {
-  it('lists the conversations of a journey, newest start first, nulls last, then by id, including those without a holon', async () => {
+  it('lists the conversations of a journey, with or without a holon, newest start first, those without a start last, then by id', async () => {
     const answer = await browse('conversations?journey_slug=talk-a');
     expect([answer.status, answer.json.journey]).toEqual([
       200,
@@ -71,7 +71,7 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
     expect((await browse(`conversations?journey_id=${place.journeys['talk-a']}`)).json).toEqual(answer.json);
   });
 
-  it('lists conversations owned by or linked to the event of holon_slug', async () => {
+  it('lists conversations owned by or linked to the event of `holon_slug`', async () => {
     const found = async (slug: string): Promise<number[]> =>
       idsOf((await browse(`conversations?journey_slug=talk-a&holon_slug=${slug}`)).json.conversations);
     expect([await found('alpha'), await found('beta')]).toEqual([
@@ -80,7 +80,7 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
     ]);
   });
 
-  it('returns an empty list for a holon that is not an event, or an event without conversations', async () => {
+  it('returns an empty list for a holon that is not an event, and for an event without conversations', async () => {
     for (const slug of ['guild', 'bare']) {
       const answer = await browse(`conversations?journey_slug=talk-a&holon_slug=${slug}`);
       expect([answer.status, answer.json.conversations]).toEqual([200, []]);
@@ -92,7 +92,7 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
   });
 
   it.each(['', '?holon_slug=alpha', '?journey_slug=talk-a&journey_id=1', '?journey_slug=nowhere&journey_id=999999'])(
-    'returns 400 with a detail that exactly one parameter must be provided for %j',
+    'returns 400 for %j, because exactly one parameter is required',
     async (query) => {
       const answer = await browse(`conversations${query}`);
       expect([answer.status, answer.json]).toEqual([400, { detail: expect.stringMatching(/exactly one/i) }]);
@@ -107,7 +107,7 @@ describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', (
     'journey_id=0',
     'journey_slug=talk-a&holon_slug=nowhere',
     'journey_slug=talk-a&holon_slug=',
-  ])('returns 404 for %s', async (query) => {
+  ])('returns 404 for the conversations of %s', async (query) => {
     const answer = await browse(`conversations?${query}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
@@ -143,7 +143,7 @@ describe('PublicConversation (rules/discovery#publicconversation; D18a, D18b)', 
     });
   });
 
-  it('falls back to date and id for the title, and to the video host for the thumbnail', async () => {
+  it('derives the title from date and id when it is unset, and uses the thumbnail of the video host when there is no other', async () => {
     expect(await find('free')).toMatchObject({
       title: 'Conversation of 2026-01-01',
       start: '2026-01-01T00:00:00.500000Z',
@@ -179,14 +179,14 @@ describe('GET /browse/holons/{holon_slug}/conversations (rules/discovery#browse;
     expect(Object.keys(answer.json.events[0]).toSorted()).toEqual(['id', 'journeys', 'name', 'slug', 'type']);
   });
 
-  it('includes only immediate children, and returns no groups for an event without children', async () => {
+  it('includes only immediate child events, and returns no groups for an event without children', async () => {
     expect(
       (await browse('holons/circle/conversations')).json.events.map((event: { slug: string }) => event.slug),
     ).toEqual(['beta']);
     expect((await browse('holons/alpha/conversations')).json.events).toEqual([]);
   });
 
-  it('returns 404 for an unknown holon', async () => {
+  it('returns 404 for the conversations of an unknown holon', async () => {
     expect((await browse('holons/nowhere/conversations')).json).toEqual({ detail: 'Not Found' });
   });
 });
@@ -195,7 +195,7 @@ describe('browse of private holons (D18f)', () => {
   const events = async (token: string): Promise<string[]> =>
     (await browse('holons/guild/conversations', token)).json.events.map((event: { slug: string }) => event.slug);
 
-  it('shows a private event and its conversations to callers who can see it, never to the shared token', async () => {
+  it('returns a private event and its conversations to callers who can see it, and never to the shared token', async () => {
     expect([
       await events(platform.sharedToken),
       await events(place.tokens.stranger),
@@ -218,7 +218,7 @@ describe('browse of private holons (D18f)', () => {
 });
 
 describe('browse, credentials (rules/access#classes-of-routes)', () => {
-  it('requires a token for browsing', async () => {
+  it('requires a token for all browse routes', async () => {
     for (const path of ['conversations?journey_slug=talk-a', 'holons/guild/conversations'])
       expect((await browse(path, null)).status).toBe(401);
   });

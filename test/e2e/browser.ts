@@ -38,7 +38,8 @@ export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
       context.setDefaultTimeout(60_000); // same timeout as `waitFor`, for slow machines
       context.on('request', (request) => requested.push(request.url()));
       context.on('weberror', (error) => complaints.push(String(error.error())));
-      // The browser also logs rejected requests; all other messages (e.g. content security policy) are errors.
+      // The browser logs each rejected request, which is expected. All other messages, such as content security policy
+      // violations, are errors.
       context.on('console', (line) => {
         if (['error', 'warning'].includes(line.type()) && !/Failed to load resource/.test(line.text()))
           complaints.push(line.text());

@@ -72,7 +72,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     ],
   });
 
-  it('creates a conversation with all fields of the item, including any namespace and state', async () => {
+  it('creates a conversation with all fields of the item, including any info key and pipeline state', async () => {
     const applied = await bulk([full()]);
     expect(applied).toEqual({
       created: 1,
@@ -115,7 +115,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect(text).toContain('**Unresolved speaker 2** (01:06)\nAnd hello.');
   });
 
-  it('changes nothing on the second run, and only updates the fields in a later file', async () => {
+  it('changes nothing when the same file is applied again, and updates only the fields in a later file', async () => {
     const first = await bulk([{ ...full(), key: 'twice' }]);
     const id = idOf(first, 'twice');
     const before = await read(id);
@@ -166,7 +166,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     }
   });
 
-  it('assigns the first active step to a conversation without a step, and no step for null', async () => {
+  it('assigns the first active step to a conversation whose item has no step, and no step for null', async () => {
     const applied = await bulk([
       { key: 'first-step', journey: demo.journey },
       { key: 'no-step', journey: demo.journey, step: null },
@@ -175,7 +175,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect((await read(idOf(applied, 'no-step'))).step_slug).toBe('');
   });
 
-  it('resolves references within the file first', async () => {
+  it('resolves a reference to an item of the same file before a stored object', async () => {
     const more = demoWorkspace('fresh');
     const item = {
       key: 'fresh',
@@ -196,7 +196,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     ]);
   });
 
-  it('reports every error with its line and changes nothing', async () => {
+  it('reports every error of the file with its line, and changes nothing', async () => {
     const file = write(
       [
         'people:', // 1
@@ -255,7 +255,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
   it.each([
     ['start', '2026-05-01T12:00:00.000001Z'],
     ['finish', '2026-05-01T09:59:59Z'],
-  ])('rejects a %s that moves the finish before the stored start, also in a dry run', async (field, time) => {
+  ])('rejects a %s that sets the finish before the stored start, also in a dry run', async (field, time) => {
     const key = `order-${field}`;
     const stored = { key, start: '2026-05-01T10:00:00Z', finish: '2026-05-01T12:00:00Z' };
     const id = idOf(await bulk([stored]), key);
@@ -269,7 +269,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect((await read(id)).start).toBe('2026-05-01T12:00:00Z');
   });
 
-  it('reports with --dry-run what would change and changes nothing', async () => {
+  it('reports the changes of a --dry-run, and changes nothing', async () => {
     await bulk([{ key: 'dry', infos: { a: 1 } }]);
     const { stdout } = await run(
       {
@@ -305,7 +305,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect(await platform.sql(`select 1 from conversations.import_keys where key = 'dry-new'`)).toEqual([]);
   });
 
-  it('preserves infos.audio from the item, and integers above 2^53', async () => {
+  it('preserves infos.audio and integers above 2^53 of an item', async () => {
     const text = JSON.stringify({
       conversations: [{ key: 'own-audio', audio: 'talk.mp3', infos: { audio: { path: 'elsewhere' }, n: 'BIG' } }],
     });
@@ -326,7 +326,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
 describe('import statuses of bulk-imported conversations (rules/transcripts#import-statuses; D7, D7b)', () => {
   const rows = [{ start_ms: 0, end_ms: 10, person: 'ada-bulk', text: 'Uncut.' }];
 
-  it('returns legacy_unbounded for rows imported without a window, and never_ran without rows', async () => {
+  it('returns legacy_unbounded for imported rows without a window, and never_ran without rows', async () => {
     const applied = await bulk([
       { key: 'legacy', transcript: rows },
       { key: 'rowless', transcript: [] },
@@ -342,7 +342,7 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
     expect(await evidence(idOf(applied, 'rowless'))).toMatchObject({ status: 'never_ran', contractImport: false });
   });
 
-  it('returns invalid_transcript_window after a run with an unusable window', async () => {
+  it('returns invalid_transcript_window after an import with an unusable window', async () => {
     const room = {
       meetingId: 'm',
       conversationStartedAt: '2026-05-01T11:00:00Z',
@@ -356,7 +356,7 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
     expect((await evidence(id)).status).toBe('invalid_transcript_window');
   });
 
-  it('does not replace rows that were imported with a window', async () => {
+  it('retains rows that were imported with a window', async () => {
     const applied = await bulk([{ key: 'cut', transcript: rows }]);
     const id = idOf(applied, 'cut');
     await platform.sql(
@@ -386,7 +386,7 @@ describe('large workspace files (rules/workspace#bulk-import)', () => {
   });
 
   it.each(['json', 'pretty.json', 'yaml'])(
-    'reads the list of %s item by item, with line numbers',
+    'reads the list `%s` item by item, with line numbers',
     async (kind) => {
       const items = Array.from({ length: many }, (_, index) => item(index));
       const document = { conversations: items, people: [{ key: 'after', name: 'After' }] };

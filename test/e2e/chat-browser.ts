@@ -80,7 +80,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await field(page).press('Enter');
 }
 
-/** Holds message requests until the test releases them. */
+/** Intercepts message requests until the test continues them. */
 export async function hold(page: Page): Promise<{ held: Route[] }> {
   const held: Route[] = [];
   await page.route(messages, (route) => void held.push(route));
@@ -88,8 +88,8 @@ export async function hold(page: Page): Promise<{ held: Route[] }> {
 }
 
 /**
- * Routes the next message through `way`. The handler stays registered and passes later messages on: removing it would
- * race with the next message.
+ * Handles the next message request with `way`. The handler remains registered and passes later requests on, because
+ * removing it would race with the next message.
  */
 export function divertOnce(page: Page, way: (route: Route) => Promise<void>): Promise<unknown> {
   let isUsed = false;

@@ -1,4 +1,4 @@
-/** The embedded chat of an agent, and the visitor's language, in a real browser (rules/agents#embedded). */
+/** The embedded chat of an agent in a real browser, and the language that the visitor sees (rules/agents#embedded). */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 describe('embedded chat on another site', () => {
-  it('opens in a frame, in the language of the site, and answers', async () => {
+  it('opens in a frame on another site, in the language of the site, and displays replies', async () => {
     const page = await (await chat.openContext(desk)).newPage();
     await page.goto(friend);
     const button = page.getByRole('button', { name: 'Frag uns' });
@@ -84,7 +84,7 @@ describe('embedded chat on another site', () => {
     await button.and(page.locator(':focus')).waitFor();
   });
 
-  it('can only be embedded by sites that the installation lists', async () => {
+  it('opens in frames only on sites that CHAT_EMBED_ORIGINS lists', async () => {
     const page = await (await chat.openContext(desk)).newPage();
     await page.goto(stranger);
     await page.getByRole('button', { name: 'Frag uns' }).click();
@@ -105,8 +105,8 @@ describe('embedded chat on another site', () => {
   });
 });
 
-describe('page of an agent with public settings', () => {
-  it('shows the name, logo and privacy link of the agent, and no other configuration', async () => {
+describe('chat page of an agent with public settings', () => {
+  it('displays the name, logo and privacy link of the agent, and no other configuration', async () => {
     const page = await chat.openPage(desk, '/chat/garden');
     expect(await page.title()).toBe('Ask the garden · Chat');
     expect(await page.evaluate(`document.querySelector('img.mark').decode().then(() => true)`)).toBe(true);
@@ -120,7 +120,7 @@ describe('page of an agent with public settings', () => {
   });
 });
 
-describe('page in the language of the visitor', () => {
+describe('language of the chat page', () => {
   it.each([
     [
       'de-AT',
@@ -143,7 +143,7 @@ describe('page in the language of the visitor', () => {
       'Empezar de nuevo',
       'Ahora mismo no es posible responder. Su mensaje sigue aquí.',
     ],
-  ])('uses %s for all of its text', async (locale, label, said, again, problem) => {
+  ])('displays all text in the language %s', async (locale, label, said, again, problem) => {
     const page = await chat.openPage({ ...desk, locale });
     expect(await page.evaluate('document.documentElement.lang')).toBe(locale.slice(0, 2));
     chat.llm.answerWith(() => 'Hallo auch');
@@ -160,7 +160,7 @@ describe('page in the language of the visitor', () => {
     expect(await findAccessibilityProblems(page)).toEqual([]);
   });
 
-  it('uses the language in the address', async () => {
+  it('uses the language from the URL', async () => {
     const page = await chat.openPage({ ...desk, locale: 'fr' }, '/chat/welcome-guide?lang=en');
     await say(page, 'Hello');
     expect(await field(page).count()).toBe(1);

@@ -38,7 +38,7 @@ const say = (json: unknown, slug = 'guide'): Promise<Answer> =>
   platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
 describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
-  it('limits update requests per visitor, separately from messages', async () => {
+  it('limits update requests per visitor, separately from message requests', async () => {
     const { json } = await say({ body: 'Hello' }, 'limited');
     const ask = (visitorId: string): Promise<Answer> =>
       platform.call('POST', '/api/chat/limited/updates/', { token: null, json: { visitor_id: visitorId } });
@@ -52,7 +52,7 @@ describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
 });
 
 describe('GET /api/agents/{slug}/ (rules/agents#agents; D30; rules/http#etag)', () => {
-  it('rejects a per-user token with 401', async () => {
+  it('rejects a per-user token on the agent route with 401', async () => {
     const token = await platform.login('ada@example.org', 'correct horse');
     expect((await platform.call('GET', '/api/agents/guide/', { token })).status).toBe(401);
   });
@@ -63,22 +63,22 @@ describe('GET /api/agents/{slug}/ (rules/agents#agents; D30; rules/http#etag)', 
     expect(await platform.readLogs()).not.toMatch(/very-secret|hush-hush/);
   });
 
-  it('returns 304 for a matching ETag', async () => {
+  it('returns 304 for the current ETag of an agent', async () => {
     const tag = (await platform.call('GET', '/api/agents/guide/')).headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[^"]+"$/);
     expect((await platform.call('GET', '/api/agents/guide', { headers: { 'If-None-Match': tag } })).status).toBe(304);
   });
 
   it.each(['/api/agents/gui%00de/', '/api/agents/%ED%A0%80/', `/api/agents/${'x'.repeat(3000)}/`])(
-    'returns 404 for a hostile slug %#',
+    'returns 404 for the invalid agent slug %#',
     async (path) => {
       expect([404, 422, 400]).toContain((await platform.call('GET', path)).status);
     },
   );
 });
 
-describe('POST /api/chat/{agent_slug}/message/ without an answer (D33, D33a)', () => {
-  it('returns 503 with Retry-After in the framework envelope and records nothing', async () => {
+describe('POST /api/chat/{agent_slug}/message/ without a reply (D33, D33a)', () => {
+  it('returns 503 with Retry-After in the {detail} envelope when the model fails, and records nothing', async () => {
     llm.fail({ kind: 'status', status: 500 }, { kind: 'silent' });
     const answer = await say({ body: 'Unheard words' });
     expect([answer.status, Object.keys(answer.json as object)]).toEqual([503, ['detail']]);
@@ -87,7 +87,7 @@ describe('POST /api/chat/{agent_slug}/message/ without an answer (D33, D33a)', (
     expect(await platform.readLogs()).not.toContain('Unheard words');
   });
 
-  it('returns 429 with Retry-After above the limit of a visitor, and still answers other visitors', async () => {
+  it('returns 429 with Retry-After over the message limit of a visitor, and still replies to other visitors', async () => {
     const first = await say({ body: '1' }, 'limited');
     const { visitor_id } = first.json as { visitor_id: string };
     for (const body of ['2', '3', '4']) expect((await say({ body, visitor_id }, 'limited')).status).toBe(200);

@@ -32,7 +32,7 @@ afterEach(async () => expect(await chat.endTest()).toEqual({ elsewhere: [], comp
 afterAll(() => chat.stop());
 
 describe('accessibility of the visitor page', () => {
-  it('supports keyboard-only use of the chat', async () => {
+  it('supports the whole chat by keyboard alone', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'Read');
     expect(await isFocused(page, '#message')).toBe(true);
@@ -43,7 +43,7 @@ describe('accessibility of the visitor page', () => {
     await page.keyboard.press('Enter');
     expect((await sent).postDataJSON()).toEqual({ body: 'one\ntwo' });
     await said(page, 'Read').waitFor();
-    await page.getByRole('button', { name: 'Send' }).waitFor(); // until then the button is "Stop"
+    await page.getByRole('button', { name: 'Send' }).waitFor(); // The button is "Stop" until the reply is complete.
     const order: unknown[] = [];
     await page.keyboard.press('Tab');
     for (let step = 0; step < 4; step++) {
@@ -58,7 +58,7 @@ describe('accessibility of the visitor page', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('does not send while characters are being composed', async () => {
+  it('does not send a message while the user composes characters', async () => {
     const page = await chat.openPage();
     const { held } = await hold(page);
     await field(page).fill('にほん');
@@ -67,7 +67,7 @@ describe('accessibility of the visitor page', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'passes axe when empty, in conversation, on refusal and in a dialog (%s)',
+    'passes axe before the first message, with messages, with an error and in a dialog (%s)',
     async (colorScheme) => {
       const page = await chat.openPage({ ...desk, colorScheme, reducedMotion: 'reduce' });
       expect(await findAccessibilityProblems(page)).toEqual([]);
@@ -81,7 +81,7 @@ describe('accessibility of the visitor page', () => {
     },
   );
 
-  it('does not animate with reduced motion', async () => {
+  it('does not animate when the user prefers reduced motion', async () => {
     for (const [reducedMotion, name] of [
       ['no-preference', 'breathe'],
       ['reduce', 'none'],
@@ -93,9 +93,9 @@ describe('accessibility of the visitor page', () => {
     }
   });
 
-  it('fits a phone: no horizontal scrolling, visible message field, touch-sized targets', async () => {
+  it('fits a phone screen without horizontal scrolling, with a visible message field and large touch targets', async () => {
     const page = await chat.openPage(phone);
-    expect(await isFocused(page, '#message')).toBe(false); // otherwise the on-screen keyboard would cover the page
+    expect(await isFocused(page, '#message')).toBe(false); // With the focus in the field, the on-screen keyboard would cover the page.
     await chat.exchange(
       page,
       `A very ${'long'.repeat(60)} word`,
@@ -125,9 +125,9 @@ describe('accessibility of the visitor page', () => {
   });
 });
 
-describe('start page', () => {
+describe('the start page of the platform', () => {
   it.each([desk, { ...phone, viewport: { width: 320, height: 568 } }, { ...desk, colorScheme: 'dark' as const }])(
-    'opens a chat by keyboard alone, fits the screen, and passes axe',
+    'opens a chat by keyboard alone, fits a phone screen, and passes axe',
     async (options) => {
       const page = await chat.openPage(options, '/');
       expect(await findAccessibilityProblems(page)).toEqual([]);
@@ -143,13 +143,13 @@ describe('start page', () => {
   );
 });
 
-describe('pages of the API documents', () => {
+describe('the pages of the API documents', () => {
   const openDocs = async (path: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> => {
     const page = await chat.openPage({ viewport: { width: 1280, height: 900 }, colorScheme }, path);
     await page.getByPlaceholder('Token').waitFor();
     return page;
   };
-  /** Operations are rendered when they scroll into view. */
+  /** Scrolls to the element, because the page renders operations only when they scroll into view. */
   const scrollTo = (page: Page, found: Locator): Promise<unknown> => {
     const look = async (): Promise<boolean> => {
       await page.mouse.wheel(0, 700);
@@ -162,7 +162,7 @@ describe('pages of the API documents', () => {
     ['/api/docs', 'light', /^Test Request.*get .api.coherence.conversations\)/],
     ['/api/v1/docs', 'dark', /^Test Request.*get .api.v1.auth.whoami\)/],
   ] as const)(
-    '%s introduces itself, accepts and sends a token, and passes axe (%s)',
+    '%s describes the API, accepts and sends a token, and passes axe (%s)',
     async (path, colorScheme, name) => {
       const page = await openDocs(path, colorScheme);
       for (const heading of ['Authentication', 'Requests', 'Errors', 'Pagination', 'Retries', 'Limits']) {
@@ -186,7 +186,7 @@ describe('pages of the API documents', () => {
 });
 
 describe('robustness of the visitor page', () => {
-  it('is not affected by HTML that the renderer never sends', async () => {
+  it('is not affected by HTML tags that the server never sends', async () => {
     const page = await chat.openPage();
     const agent_html =
       '<b onclick="harm()" style="color:red">bold</b><img src="x" onerror="harm()"><script>harm()</script><a href="javascript:harm()">click</a>' +
@@ -215,7 +215,7 @@ describe('robustness of the visitor page', () => {
     ).toEqual([]);
   });
 
-  it('works in a browser without storage and with corrupt stored data', async () => {
+  it('runs in a browser without storage, and with corrupt stored data', async () => {
     const context = await chat.openContext();
     await context.addInitScript(
       `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };`,
@@ -243,7 +243,7 @@ describe('screenshots', () => {
     ['chat-page', desk, 'light'],
     ['chat-page-dark', desk, 'dark'],
     ['chat-page-phone', phone, 'light'],
-  ] as const)('saves .data/screenshots/%s.png', async (name, view, colorScheme) => {
+  ] as const)('saves a screenshot as .data/screenshots/%s.png', async (name, view, colorScheme) => {
     const page = await chat.openPage({ ...view, colorScheme, reducedMotion: 'reduce' });
     await chat.exchange(
       page,

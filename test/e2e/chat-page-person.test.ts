@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('the visitor page during a takeover (H2)', () => {
-  it('shows operator messages from the console once, also after a reload, and agent replies again afterwards', async () => {
+  it('displays operator messages from the console once, also after a reload, and agent replies after the takeover', async () => {
     const visitor = await (await browser.openContext()).newPage();
     await visitor.goto(`${browser.platform.baseUrl}/chat/welcome-guide`);
     await say(visitor, 'Hello');

@@ -1,4 +1,4 @@
-/** The visitor page during a reply, in a real browser. */
+/** The visitor page while a reply is being written, in a real browser. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -35,8 +35,8 @@ describe('the visitor page during a streamed reply (C3)', () => {
   const scrollTop = (page: Page): Promise<number> => page.evaluate(`document.querySelector('#log').scrollTop`);
 
   /**
-   * Speech that pauses before each of these words until released, so that intermediate states can be checked on slow
-   * machines.
+   * Returns a streamed reply that pauses before each of these words. `goOn` releases the next pause, so that
+   * intermediate states can be checked on slow machines.
    */
   function holdBefore(...words: string[]): { speech: LlmSpeech; goOn(): void } {
     const held = words.map((word) => ({ word, ...Promise.withResolvers<void>() }));
@@ -47,14 +47,14 @@ describe('the visitor page during a streamed reply (C3)', () => {
     };
   }
 
-  /** Returns the scroll position of the log after smooth scrolling has ended. */
+  /** Waits until smooth scrolling has ended and returns the scroll position of the log. */
   const settledTop = async (page: Page): Promise<number> => {
     let last = -1;
     await waitFor(async () => last === (last = await scrollTop(page)), { what: 'the log at rest' });
     return last;
   };
 
-  it('shows the growing reply with a caret, announces it when complete, and keeps it', async () => {
+  it('displays the growing reply with a caret, announces it when it is complete, and displays it after a reload', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('who');
     chat.llm.answerWith(
@@ -79,7 +79,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
   });
 
   // WRITE_SCREENSHOTS=true writes these pictures to docs/images.
-  it('saves screenshots with half a sentence, half a list, and the complete reply', async () => {
+  it('saves screenshots of half a sentence, half a list, and the complete reply', async () => {
     const folder = process.env['WRITE_SCREENSHOTS'] === 'true' ? pictures : screenshots;
     mkdirSync(folder, { recursive: true });
     const page = await chat.openPage({ viewport: { width: 640, height: 520 } });
@@ -107,7 +107,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     );
   });
 
-  it('preserves the text selection while the reply grows', async () => {
+  it('preserves the selected text while the reply grows', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('of', 'while.');
     chat.llm.answerWith(() => 'First words of a reply that goes on and on and on for a while.', speech);
@@ -122,7 +122,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     goOn();
   });
 
-  it('scrolls with a long reply until its first line is at the top, and does not jump then or at the end', async () => {
+  it('scrolls with a long reply until its first line is at the top, and does not jump afterwards', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('41');
     chat.llm.answerWith(() => long, { ...speech, pauseMs: 15 });
@@ -140,7 +140,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     expect(await scrollTop(page)).toBe(top);
   });
 
-  it('does not scroll for a visitor who is reading earlier messages', async () => {
+  it('does not scroll while the visitor reads earlier messages', async () => {
     const page = await chat.openPage();
     await chat.exchange(page, 'Before', long);
     const { speech, goOn } = holdBefore('else.');
@@ -161,7 +161,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     expect(await scrollTop(page)).toBe(before);
   });
 
-  it('stops by button or Escape; the full reply is shown later, and the next message waits until it is complete', async () => {
+  it('stops displaying a reply on the button or Escape; the next message waits for the complete reply, which is displayed later', async () => {
     const page = await chat.openPage();
     const counting = holdBefore('four');
     chat.llm.answerWith(() => 'One two three four five six seven eight nine ten eleven twelve.', counting.speech);
@@ -199,7 +199,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     expect((await readLog(page)).at(-1)).not.toContain('much more');
   });
 
-  it('moves the focus from the stop button to the button that replaces it', async () => {
+  it('moves the focus from the stop button to the send button when the reply ends', async () => {
     const page = await chat.openPage();
     const { speech, goOn } = holdBefore('three');
     chat.llm.answerWith(() => 'One two three four five six seven eight.', speech);
@@ -210,7 +210,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     expect(await waitFor(() => isFocused(page, '#send'), { what: 'the focus on the other button' })).toBe(true);
   });
 
-  it('restores the text when the agent aborts the reply', async () => {
+  it('restores the visitor’s text when the agent aborts the reply', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'It begins well and then');
     const { speech, goOn } = holdBefore('then');
@@ -222,7 +222,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     expect([await readField(page), await readLog(page)]).toEqual(['Will it end?', []]);
   });
 
-  it('requests the reply once more when the connection breaks during the stream', async () => {
+  it('requests the reply once more when the connection closes during the stream', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'The whole reply');
     await divertOnce(page, (route) =>
@@ -237,7 +237,7 @@ describe('the visitor page during a streamed reply (C3)', () => {
     expect(await readLog(page)).toEqual(['You: Is the line good?', 'Welcome guide: The whole reply']);
   });
 
-  it('works with a server that does not stream', async () => {
+  it('displays the reply of a server that does not stream', async () => {
     const page = await chat.openPage();
     const turn = {
       visitor_id: 'v',

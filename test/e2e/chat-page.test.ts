@@ -27,7 +27,7 @@ afterEach(async () => expect(await chat.endTest()).toEqual({ elsewhere: [], comp
 afterAll(() => chat.stop());
 
 describe('the visitor page of an agent', () => {
-  it('sends a message, shows it with a typing indicator, then the reply; and sends only one at a time', async () => {
+  it('displays a sent message with a typing indicator, then the reply, and sends one message at a time', async () => {
     const page = await chat.openPage();
     expect(await page.title()).toBe('Welcome guide · Chat');
     const { held } = await hold(page);
@@ -54,7 +54,7 @@ describe('the visitor page of an agent', () => {
     expect([await readField(page), await isFocused(page, '#message'), held.length]).toEqual(['And one more', true, 1]);
   });
 
-  it('restores the thread and the draft after a reload, and the agent remembers the thread', async () => {
+  it('restores the thread and the draft after a reload, and the agent continues the thread', async () => {
     const page = await chat.openPage();
     await chat.exchange(page, 'My name is Ada', 'Hello Ada');
     await field(page).fill('Half a sen');
@@ -69,7 +69,7 @@ describe('the visitor page of an agent', () => {
     );
   });
 
-  it('starts over after confirmation, as a visitor unknown to the agent', async () => {
+  it('starts a new thread after a confirmation, with a new visitor id', async () => {
     const page = await chat.openPage();
     expect(await page.getByRole('button', { name: 'Start over' }).count()).toBe(0);
     await chat.exchange(page, 'My name is Ben', 'Hello Ben');
@@ -87,7 +87,7 @@ describe('the visitor page of an agent', () => {
     expect(await readLog(page)).toEqual(['You: Who am I?', 'Welcome guide: I do not know']);
   });
 
-  it('shows a notice when the agent no longer has the thread', async () => {
+  it('displays a notice when the thread no longer exists', async () => {
     const page = await chat.openPage();
     await chat.exchange(page, 'My name is Cy', 'Hello Cy');
     await page.evaluate(
@@ -97,7 +97,7 @@ describe('the visitor page of an agent', () => {
     expect(await page.locator('.notice').innerText()).toMatch(/no longer has the previous conversation/);
   });
 
-  it('shows messages of one tab in another tab', async () => {
+  it('displays the messages of one tab in another tab', async () => {
     const page = await chat.openPage();
     const other = await page.context().newPage();
     await other.goto(page.url());
@@ -107,8 +107,8 @@ describe('the visitor page of an agent', () => {
   });
 });
 
-describe('the visitor page when a message cannot be answered (D33a)', () => {
-  it('keeps the text when the network fails, and sends it again', async () => {
+describe('the visitor page when a message has no reply (D33a)', () => {
+  it('retains the text when the network fails, and sends it again on request', async () => {
     const page = await chat.openPage();
     await divertOnce(page, (route) => route.abort('connectionfailed'));
     await say(page, 'Can you hear me?');
@@ -129,7 +129,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect(await readLog(page)).toEqual(['You: Can you hear me?', 'Welcome guide: Loud and clear']);
   });
 
-  it('waits for the Retry-After of a real 503 and preserves text typed during the wait', async () => {
+  it('waits for the Retry-After of a 503 response, and preserves text typed during the wait', async () => {
     const page = await chat.openPage();
     await page.clock.install();
     chat.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
@@ -157,7 +157,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     await said(page, 'Here I am').waitFor();
   });
 
-  it('explains every error, keeps the text and offers a retry where that can help', async () => {
+  it('explains every error, retains the text, and offers a retry for temporary errors', async () => {
     const page = await chat.openPage();
     for (const [status, words, again] of [
       [422, 'This message is too long.', false],
@@ -182,7 +182,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect(await page.locator('#retry').innerText()).toMatch(/^Try again in \d{2,3} s$/);
   });
 
-  it('keeps the text after an invalid reply, and when the page is closed before the reply', async () => {
+  it('retains the text after an invalid response, and when the page is closed before the reply', async () => {
     const page = await chat.openPage();
     await answerOnce(page, 200, {}, '{"agent_html":"<b>half');
     await say(page, 'Anybody there?');
@@ -195,7 +195,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect([await readField(page), await readLog(page)]).toEqual(['Anybody there?', []]);
   });
 
-  it('does not send blank or too long text, and counts characters near the limit as the API does', async () => {
+  it('does not send blank or too long text, and counts the characters near the limit like the API', async () => {
     const page = await chat.openPage();
     const { held } = await hold(page);
     await say(page, ' \n ');
@@ -206,7 +206,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect(await field(page).getAttribute('aria-invalid')).toBe('false');
   });
 
-  it('returns 404 with a custom page for an unknown agent', async () => {
+  it('returns a custom 404 page for an unknown agent', async () => {
     const page = await (await chat.openContext()).newPage();
     const response = await page.goto(`${chat.platform.baseUrl}/chat/nobody`);
     expect(response?.status()).toBe(404);
@@ -215,8 +215,11 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
   });
 });
 
-describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules/agents#visitor-chat)', () => {
-  /** The platform responds, but the connection breaks before the page receives the response. */
+describe('the visitor page when the response is lost (docs/adr/chat-turns.md; rules/agents#visitor-chat)', () => {
+  /**
+   * Drops the response: the platform handles the message, but the connection breaks before the page receives the
+   * response.
+   */
   const loseReply = (page: Page): Promise<unknown> =>
     divertOnce(page, async (route) => {
       await route.fetch();
@@ -225,7 +228,7 @@ describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules
   const countAsked = (text: string): number =>
     chat.llm.requests.filter((request) => request.messages.at(-1)?.content === text).length;
 
-  it('sends the message again without duplicating it, and continues the same thread', async () => {
+  it('sends a message again without a duplicate, and continues the same thread', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'Heard once');
     await loseReply(page);
@@ -242,7 +245,7 @@ describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules
     ]).toEqual([1, 1]);
   });
 
-  it('recognizes the pending message after a reload, and treats different text as a new message', async () => {
+  it('sends the pending message with the same key after a reload, and a different text with a new key', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith((said) => `re: ${said.at(-1)?.content}`);
     await loseReply(page);

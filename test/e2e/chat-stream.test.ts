@@ -70,7 +70,7 @@ async function readEvents(response: Response, onEvent?: (seen: Seen) => void): P
 }
 const isRecorded = async (body: string): Promise<boolean> =>
   (await platform.findInDatabase(body)).includes('agents.messages');
-/** Returns the number of tokens of the chat so far. */
+/** Returns the number of model tokens that the chat has used. */
 async function readTokens(): Promise<number> {
   const rows = (await platform.ask('agents', 'usage')) as {
     purpose: string;
@@ -83,8 +83,9 @@ async function readTokens(): Promise<number> {
 }
 
 describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', () => {
-  it('streams snapshots of the reply while it is generated, then the complete turn (C1)', async () => {
-    // Some words wait until an earlier word was received, so that each is a separate snapshot on slow machines.
+  it('streams snapshots of a reply while the model generates it, then the complete turn (C1)', async () => {
+    // Some words are sent only after an earlier word was received, so that each word is a separate snapshot on slow
+    // machines.
     const seenBefore = new Map([
       ['you', 'See'],
       ['and', 'there,'],
@@ -126,7 +127,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(llm.requests.at(-1)?.stream).toBe(true);
   });
 
-  it('streams the first word even when the model pauses after it (C1)', async () => {
+  it('streams the first word of a reply even when the model pauses after it (C1)', async () => {
     llm.answerWith(() => 'Welcome');
     llm.fail({ kind: 'stream', ending: 'stalled' });
     const leaving = new AbortController();
@@ -138,7 +139,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(seen).toEqual([{ event: 'snapshot', data: { agent_html: 'Welcome' } }]);
   });
 
-  it('starts the response while the model is still generating', async () => {
+  it('starts the response while the model still generates the reply', async () => {
     const held = Promise.withResolvers<void>();
     llm.answerWith(() => answer, { pauseMs: 100 });
     const asked = performance.now();
@@ -148,7 +149,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(events.filter(({ event }) => event === 'snapshot').length).toBeGreaterThan(words / 2);
   });
 
-  it('records the same turn as without streaming, and the thread continues either way (C2)', async () => {
+  it('records the same turn as a request without streaming, and continues the thread with either (C2)', async () => {
     llm.answerWith(() => answer);
     const before = await readTokens();
     const whole = await platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Both ways' } });
@@ -161,7 +162,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect((await readTokens()) - before).toBe(60);
   });
 
-  it('completes the turn after the client disconnects, and returns it to a retry with the key (C2)', async () => {
+  it('completes the turn after the client disconnects, and returns the turn to a retry with the same key (C2)', async () => {
     llm.answerWith(() => answer, { pauseMs: 40 });
     const key = { 'Idempotency-Key': 'a-name-of-who-leaves-early' };
     const asked = llm.requests.length;
@@ -176,7 +177,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(llm.requests.length - asked).toBe(1);
   });
 
-  it('records two concurrent identical first messages once, and returns the same turn to both (C4)', async () => {
+  it('records two concurrent identical first messages once, and returns the same turn for both (C4)', async () => {
     llm.answerWith(() => answer, { pauseMs: 30 });
     const key = { 'Idempotency-Key': 'a-name-of-two-equal-first-messages' };
     const both = await Promise.all([1, 2].map(async () => readEvents(await send({ body: 'The first of two' }, key))));
@@ -190,7 +191,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(recorded).toEqual([{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }]);
   });
 
-  it('returns a plain 503 when the model fails before its first word, and records nothing (C4, D33a)', async () => {
+  it('returns 503 as JSON when the model fails before its first word, and records nothing (C4, D33a)', async () => {
     const twice = (fault: LlmFault): LlmFault[] => [fault, fault];
     const faults: LlmFault[][] = [
       twice({ kind: 'status', status: 500 }),
@@ -210,7 +211,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
   });
 
   it.each(['cut_off', 'dropped', 'error', 'garbage', 'length'] as const)(
-    'ends with an error, records nothing and does not retry when the model aborts during the reply: %s',
+    'ends the stream with an error, records nothing and does not retry when the model aborts during the reply: %s',
     async (ending) => {
       llm.answerWith(() => answer);
       llm.fail({ kind: 'stream', ending, pauseMs: 20 });
@@ -228,7 +229,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     },
   );
 
-  it('returns the same errors as without a stream', async () => {
+  it('returns the same errors as a request without a stream', async () => {
     for (const [json, status] of [
       [{ body: ' ' }, 400],
       [{}, 422],
@@ -239,7 +240,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     }
   });
 
-  it('streams only when text/event-stream is requested by name with at least the preference of JSON (C4)', async () => {
+  it('streams only when Accept contains text/event-stream with at least the preference of JSON (C4)', async () => {
     llm.answerWith(() => 'Yes');
     const isStream = async (accept: string): Promise<boolean> => {
       const response = await send({ body: 'Which?' }, { Accept: accept });
@@ -272,7 +273,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     ['no marker', 'The visitor is new here. I greet them.\n</think>\n\n'],
     ['no marker again', 'New here, as it seems.</think>'],
     ['no marker and any words', 'Got it, somebody new here. Internal note: budget is 5. </think>'],
-  ])('contains no thoughts in any event when thoughts start with %s (D84)', async (_what, thoughts) => {
+  ])('contains no thoughts in any event when a reply starts with %s (D84)', async (_what, thoughts) => {
     llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5 });
     const events = await readEvents(await send({ body: 'Who thinks?' }));
     expect(JSON.stringify(events)).not.toMatch(/new here|greet|final|think>/i);
@@ -283,7 +284,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     for (const { data } of events) expect('agent_html' in data && data.agent_html).toMatch(/^Welcome/);
   });
 
-  // From now on, the server is asked for complete replies only.
+  // The client remembers that the server cannot stream, so from this test on it requests complete replies only.
   it('sends only the complete turn when the model server cannot stream', async () => {
     llm.answerWith(() => answer);
     llm.fail({ kind: 'no_streams' });

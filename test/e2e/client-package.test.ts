@@ -27,7 +27,7 @@ beforeAll(async () => {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
-  // Example user code: a login, a paginated list, an error distinguished by type.
+  // Example user code: logs in, reads a paginated list, and distinguishes an error by its type.
   program = `
 import { ApiError, createClient, isErrorOf, listItems } from '@coherence/client';
 
@@ -64,7 +64,7 @@ function findOwnNode(): string {
 }
 
 describe('TypeScript client package', () => {
-  it('contains JavaScript, declarations, README and licence only', () => {
+  it('contains only JavaScript, declarations, README and licence', () => {
     const dir = join(project, 'node_modules', '@coherence', 'client');
     expect(readdirSync(dir).toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     const files = readdirSync(join(dir, 'dist'));
@@ -82,37 +82,40 @@ describe('TypeScript client package', () => {
     expect(version).toBe(own.version);
   });
 
-  it('runs in the installed Node and in the pinned version', async () => {
+  it('runs in the current Node and in the pinned version', async () => {
     const own = findOwnNode();
     expect(Number(/^v(\d+)/.exec((await run(own, ['--version'])).stdout)?.[1])).toBeGreaterThanOrEqual(20);
     expect([await say(own, 'main.mjs'), await say(process.execPath, 'main.mjs')]).toEqual([told, told]);
   });
 
-  it.each(['nodenext', 'bundler'])('has types that a strict compiler accepts and enforces (%s)', async (resolution) => {
-    const wrong = [
-      '// @ts-expect-error a parameter that is missing\nawait client.getHolon({ path: {} });',
-      '// @ts-expect-error an operation that nobody has\nawait client.removeEverything();',
-      '// @ts-expect-error a number is no text\nfor await (const holon of listItems(client.listHolons, {})) holon.name satisfies number;',
-    ];
-    writeFileSync(
-      join(project, 'main.ts'),
-      program.replace('const names = [];', 'const names: string[] = [];') + wrong.join('\n'),
-    );
-    const compilerOptions = {
-      module: resolution === 'bundler' ? 'esnext' : 'nodenext',
-      moduleResolution: resolution,
-      target: 'es2022',
-      lib: ['es2023', 'dom', 'dom.asynciterable'],
-      types: [],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noEmit: true,
-      skipLibCheck: false,
-    };
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
-    const { stdout } = await run(join(binDir, 'tsc'), ['-p', project]).catch((error: { stdout: string }) => error);
-    expect(stdout).toBe('');
-  });
+  it.each(['nodenext', 'bundler'])(
+    'has types that a strict TypeScript compiler accepts and enforces (%s)',
+    async (resolution) => {
+      const wrong = [
+        '// @ts-expect-error a parameter that is missing\nawait client.getHolon({ path: {} });',
+        '// @ts-expect-error an operation that nobody has\nawait client.removeEverything();',
+        '// @ts-expect-error a number is no text\nfor await (const holon of listItems(client.listHolons, {})) holon.name satisfies number;',
+      ];
+      writeFileSync(
+        join(project, 'main.ts'),
+        program.replace('const names = [];', 'const names: string[] = [];') + wrong.join('\n'),
+      );
+      const compilerOptions = {
+        module: resolution === 'bundler' ? 'esnext' : 'nodenext',
+        moduleResolution: resolution,
+        target: 'es2022',
+        lib: ['es2023', 'dom', 'dom.asynciterable'],
+        types: [],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        skipLibCheck: false,
+      };
+      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+      const { stdout } = await run(join(binDir, 'tsc'), ['-p', project]).catch((error: { stdout: string }) => error);
+      expect(stdout).toBe('');
+    },
+  );
 
   it('can be bundled by esbuild for browsers, without Node modules', async () => {
     const out = join(project, 'esbuild.mjs');

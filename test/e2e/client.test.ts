@@ -1,4 +1,4 @@
-/** The generated client against a running platform; other suites use it for ordinary calls. */
+/** The generated client against a running platform. Other tests use the client for ordinary calls. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApiError, isErrorOf } from '../../clients/typescript/index.ts';
@@ -20,7 +20,7 @@ const failure = async (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('the TypeScript client (clients/typescript)', () => {
-  it('logs in with the gate key and continues with the token', async () => {
+  it('logs in with the gate key and sends later calls with the token', async () => {
     const { body } = await platform.client.login({ body: credentials });
     const whoami = await platform.client.withToken(body.token).whoami();
     expect([whoami.status, whoami.body]).toEqual([
@@ -33,7 +33,7 @@ describe('the TypeScript client (clients/typescript)', () => {
     ]);
   });
 
-  it('sends path and query parameters, and returns the ETag of the reply', async () => {
+  it('sends path and query parameters, and returns the ETag of the response', async () => {
     const conversation = await createConversation(platform, demo);
     const path = { conversation_id: conversation.id };
     const read = await platform.client.getConversation({ path });
@@ -53,13 +53,13 @@ describe('the TypeScript client (clients/typescript)', () => {
     expect([error.requestId, isErrorOf(error, 'getConversation')]).toEqual([expect.any(String), false]);
   });
 
-  it('omits the credential when a call requests it', async () => {
+  it('omits the credential when a call passes `token: null`', async () => {
     const error = await failure(platform.client.getConversation({ path: { conversation_id: 1 } }, { token: null }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 401, body: { detail: 'Unauthorized' } });
   });
 
-  it('uploads and downloads a stream', async () => {
+  it('uploads and downloads a stream with the client', async () => {
     const { id } = await createConversation(platform, demo, '2026-05-02T10:00:00Z');
     const client = platform.client.withToken((await platform.client.login({ body: credentials })).body.token);
     const bytes = new Uint8Array(randomBytes(3_000_000));
@@ -71,7 +71,7 @@ describe('the TypeScript client (clients/typescript)', () => {
     expect(Buffer.from(await new Response(download.body).arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it('encodes characters that are not allowed in a path', async () => {
+  it('encodes reserved characters in a path', async () => {
     const error = await failure(platform.client.getAgent({ path: { slug: 'no/such agent?' } }));
     expect(error).toMatchObject({ operation: 'getAgent', status: 404 });
   });

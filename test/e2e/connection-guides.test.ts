@@ -115,7 +115,7 @@ describe('guides for connecting other programs and for migrating from the shared
     ['language-model.md', 2],
     ['realtimekit.md', 1],
     ['service-keys.md', 3],
-  ])('docs/guides/%s shows the actual output of its commands', async (guide, count) => {
+  ])('docs/guides/%s contains the actual output of its commands', async (guide, count) => {
     await expect(runAll(guide)).resolves.toBe(count);
   });
 });

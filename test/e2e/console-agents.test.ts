@@ -43,7 +43,7 @@ const waiting = () =>
     .then((rows) => rows.map(({ body }) => body));
 
 describe('console pages of agents (D70)', () => {
-  it('lead by keyboard alone from the count to a decision, and to the source of a sentence', async () => {
+  it('lead by keyboard alone from the pending count to a decision, and to the thread of a sentence', async () => {
     const page = await browser.open('operator', '/console/agents');
     await row(page, 'guide').getByText('3', { exact: true }).waitFor();
     await tabTo(page, 'Guide');
@@ -71,7 +71,7 @@ describe('console pages of agents (D70)', () => {
     expect(await browser.platform.ask(...command.split(' ').slice(1, -1))).toHaveLength(3);
   });
 
-  it('reject a sentence after confirmation; show a viewer why this is not allowed', async () => {
+  it('reject a sentence after a confirmation, and explain to a viewer why the action is not allowed', async () => {
     const viewer = await browser.open('viewer', '/console/agents/guide');
     await row(viewer, 'Somebody is ill')
       .getByRole('button', { name: /^Reject/ })
@@ -90,7 +90,7 @@ describe('console pages of agents (D70)', () => {
     await nobody.getByText('You do not have access').waitFor();
   });
 
-  it('pass axe and fit 320 px, in light and dark mode', async () => {
+  it('pass axe and fit a width of 320 px, in light and dark mode', async () => {
     const page = await browser.open('operator', '/console/agents', still);
     for (const path of ['agents', 'agents/guide']) {
       await page.goto(`${browser.platform.baseUrl}/console/${path}`);

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => browser.stop());
 
-/** Holds requests of the page until the test releases them. */
+/** Intercepts requests of the page until the test continues them. */
 async function hold(page: Page, path: string | RegExp): Promise<Route[]> {
   const held: Route[] = [];
   await page.route(path, (route) => void held.push(route));
@@ -49,7 +49,7 @@ async function hold(page: Page, path: string | RegExp): Promise<Route[]> {
 const message = (page: Page) => page.getByLabel('Your message to the visitor');
 
 describe('slow responses in the console (P6)', () => {
-  it('waits for slow responses regardless of the refresh interval', async () => {
+  it('waits for a slow response for longer than the refresh interval', async () => {
     const page = await browser.open('root', '/console/nothing');
     await page.clock.install();
     const held = await hold(page, '**/console/api/ops/jobs?*');
@@ -63,7 +63,7 @@ describe('slow responses in the console (P6)', () => {
     await waitFor(() => Promise.resolve(held.length === 2), { what: 'the next question' });
   });
 
-  it('reports a response that breaks off', async () => {
+  it('reports a response that ends early', async () => {
     const page = await browser.open('root', '/console/nothing');
     await page.route('**/console/api/ops/jobs?*', (route) =>
       route.fulfill({ contentType: 'application/json', body: '{"items": [' }),
@@ -76,7 +76,7 @@ describe('slow responses in the console (P6)', () => {
     expect(await page.locator('.freshness').innerText()).toMatch(/^Not loaded/);
   });
 
-  it('shows the token of a new key even if the dialog was closed before the response', async () => {
+  it('displays the token of a new key even if the user closed the dialog before the response', async () => {
     const page = await browser.open('editor', '/console/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Not to be lost');
@@ -104,7 +104,7 @@ describe('slow responses in the console (P6)', () => {
 });
 
 describe('operator draft to a visitor (H5)', () => {
-  it('keeps the draft while earlier messages are shown, when the session ends, and text typed during sending', async () => {
+  it('retains the draft when earlier messages are loaded and when the session ends, and retains text typed during sending', async () => {
     const page = await browser.open('operator', `/console/threads/${thread}`);
     await page.getByRole('button', { name: 'Take over' }).click();
     await message(page).fill('Well considered');
@@ -130,7 +130,7 @@ describe('operator draft to a visitor (H5)', () => {
     );
   });
 
-  it('does not show the draft to another account that signs in afterwards', async () => {
+  it('does not display a draft to another account that signs in afterwards', async () => {
     const page = await browser.open('operator', `/console/threads/${thread}`);
     await message(page).fill('Mine');
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -140,7 +140,7 @@ describe('operator draft to a visitor (H5)', () => {
 });
 
 describe('console page of events (V3)', () => {
-  it('does not change while following is paused, and catches up afterwards', async () => {
+  it('does not change while the user pauses it, and loads all newer events afterwards', async () => {
     const page = await browser.open('root', '/console/nothing');
     const token = await browser.login('root');
     const make = async (name: string): Promise<string> =>
@@ -162,7 +162,7 @@ describe('console page of events (V3)', () => {
 });
 
 describe('two console tabs (S3)', () => {
-  it('show the same signed-in account', async () => {
+  it('display the same signed-in account in both tabs', async () => {
     const one = await browser.open('root', '/console/keys');
     const other = await one.context().newPage();
     await other.goto(`${browser.platform.baseUrl}/console/audit`);
@@ -177,7 +177,7 @@ describe('two console tabs (S3)', () => {
 });
 
 describe('list navigation in the console', () => {
-  it('preserves filter values that the field cannot show', async () => {
+  it('preserves filter values from the URL that the form field cannot display', async () => {
     const page = await browser.open('viewer', '/console/jobs?created_after=2026-01-02T03:04:05.678Z');
     await row(page, 'It was away').first().getByText('Only this error').click();
     await page.waitForURL(/error=/);
@@ -192,7 +192,7 @@ describe('list navigation in the console', () => {
     ]);
   });
 
-  it('starts at the top of the next page, and restores the scroll position on return', async () => {
+  it('scrolls to the top on the next page, and restores the scroll position on return', async () => {
     const page = await browser.open('viewer', '/console/jobs?state=dead');
     const link = row(page, 'directory.strange').nth(40).getByRole('link').first();
     await link.scrollIntoViewIfNeeded();
@@ -208,7 +208,7 @@ describe('list navigation in the console', () => {
     expect(await page.evaluate('scrollY')).toBe(0);
   });
 
-  it('does not move the focus if the user moved it before the page has loaded', async () => {
+  it('does not move the focus if the user moved it while the page was loading', async () => {
     const page = await browser.open('viewer', '/console/people?q=Donau');
     const held = await hold(page, /\/console\/api\/v1\/people\/\d+$/);
     await row(page, longWord).getByRole('link').click();
@@ -220,7 +220,7 @@ describe('list navigation in the console', () => {
     expect(await page.evaluate('document.activeElement.innerText')).toBe('Refresh');
   });
 
-  it('keeps the layout with a very long word', async () => {
+  it('preserves the layout with a very long word', async () => {
     const page = await browser.open('viewer', '/console/people');
     await row(page, longWord).waitFor();
     expect(
@@ -232,7 +232,7 @@ describe('list navigation in the console', () => {
 });
 
 describe('console dialogs', () => {
-  it('label the cancel button differently from the action, and are no taller than their content', async () => {
+  it('use different labels for the cancel button and the action, and are no taller than their content', async () => {
     const page = await browser.open('operator', '/console/jobs?state=dead');
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
     const dialog = page.getByRole('dialog');
@@ -248,7 +248,7 @@ describe('console dialogs', () => {
 });
 
 describe('console languages', () => {
-  it('uses the language of the pages for times and numbers, whatever the browser language', async () => {
+  it('formats times and numbers in the language of the pages, regardless of the browser language', async () => {
     for (const locale of ['de-DE', 'ar-EG']) {
       const page = await browser.open('viewer', '/console/audit', { ...desk, locale, timezoneId: 'Europe/Berlin' });
       await page.getByText(/^As of \d+ sec ago$/).waitFor();
@@ -258,7 +258,7 @@ describe('console languages', () => {
     }
   });
 
-  it('preserves line breaks of user text and uses the direction of its script', async () => {
+  it('preserves line breaks of user text, and uses the direction of its script', async () => {
     const page = await browser.open('viewer', '/console/people?q=ليلى');
     await row(page, 'ليلى').getByRole('link').click();
     await heading(page, 'ليلى الخطيب').waitFor();

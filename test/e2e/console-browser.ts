@@ -82,7 +82,10 @@ export async function signIn(page: Page, who: Who, password = passwordOf(who)): 
 }
 
 export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
-/** Like `heading`, with the focus, as on a page opened by keyboard; the browser sets it shortly after rendering. */
+/**
+ * Like `heading`, but matches only while the heading has the focus, as on a page opened by keyboard. The browser sets
+ * the focus shortly after rendering.
+ */
 export const focusedHeading = (page: Page, name: string | RegExp) => heading(page, name).and(page.locator(':focus'));
 export const row = (page: Page, text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
 

@@ -18,7 +18,7 @@ export interface ConsoleData {
   readonly endpoint: number;
 }
 
-/** @param token of an editor, who owns the created keys and endpoints */
+/** @param token token of an editor, which becomes the owner of the created keys and endpoints */
 export async function fillConsole(
   platform: TestPlatform,
   token: string,
@@ -128,7 +128,7 @@ async function makeKeys(platform: TestPlatform, token: string) {
   return ids;
 }
 
-/** All pages by address, with the text that shows they are loaded. */
+/** All pages with their path and a text that is visible once the page is loaded. */
 export const consolePages: readonly (readonly [string, (data: ConsoleData) => string, string | RegExp])[] = [
   ['overview', () => 'overview', 'media.strange'],
   ['jobs', () => 'jobs?state=dead', 'The store was away'],

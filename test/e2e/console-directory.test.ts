@@ -72,7 +72,7 @@ afterAll(async () => {
 });
 
 describe('console pages of people and holons (P6; rules/console#what-people-wrote)', () => {
-  it('find a person by name, and link to memberships, holons and back', async () => {
+  it('find a person by name, with links to memberships and holons and back', async () => {
     const page = await browser.open('editor', '/console/people');
     await page.getByLabel('Name').fill('ada');
     await page.getByLabel('Name').press('Enter');
@@ -98,7 +98,7 @@ describe('console pages of people and holons (P6; rules/console#what-people-wrot
       'coherence holons search --class event --limit 50 --offset 0 --json -- look',
       'Event look',
     ],
-  ])('%s shows the admin CLI command that lists the same', async (path, command, name) => {
+  ])('%s displays the admin CLI command that lists the same items', async (path, command, name) => {
     const page = await browser.open('root', `/console/${path}`);
     await page.getByText('Copy as command').click();
     expect(await page.locator('.command code').innerText()).toBe(command);
@@ -113,7 +113,7 @@ describe('console pages of people and holons (P6; rules/console#what-people-wrot
     expect(shown).toContain(name);
   });
 
-  it('show user text as plain text: no script runs and no link is active', async () => {
+  it('display user text as plain text, without running scripts or active links', async () => {
     const page = await browser.open('editor', '/console/people?q=mallory');
     await row(page, 'Mallory').getByRole('link').click();
     await heading(page, `Mallory ${hostile}`).waitFor();
@@ -130,7 +130,7 @@ describe('console pages of people and holons (P6; rules/console#what-people-wrot
 });
 
 describe('console pages of conversations (P6)', () => {
-  it('find a conversation by its transcript, and show its people, transcript and pipeline results', async () => {
+  it('find a conversation by its transcript, and display its people, transcript and pipeline results', async () => {
     const page = await browser.open('root', '/console/conversations');
     await page.getByLabel('Search transcripts').fill('river');
     await page.getByLabel('Search transcripts').press('Enter');
@@ -156,7 +156,7 @@ describe('console pages of conversations (P6)', () => {
     await row(page, 'transcripts.transcript-import').first().waitFor();
   });
 
-  it('open a conversation by number, and report when it does not exist', async () => {
+  it('open a conversation by its id, and report an unknown id', async () => {
     const page = await browser.open('editor', '/console/conversations');
     await page.getByLabel('Conversation number').fill('2147483647');
     await page.getByRole('button', { name: 'Open' }).click();
@@ -166,7 +166,7 @@ describe('console pages of conversations (P6)', () => {
 });
 
 describe('accessibility of the pages for editors (P6)', () => {
-  it('pass axe and fit 320 px, in light and dark mode', async () => {
+  it('pass axe and fit a width of 320 px as an editor, in light and dark mode', async () => {
     const page = await browser.open('editor', '/console/people', still);
     await row(page, 'Mallory').waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
@@ -188,7 +188,7 @@ describe('accessibility of the pages for editors (P6)', () => {
     }
   });
 
-  it('support keyboard-only use', async () => {
+  it('support keyboard-only use by an editor', async () => {
     const page = await browser.open('editor', '/console/conversations');
     await tabTo(page, 'Search transcripts');
     await page.keyboard.type('river');

@@ -1,4 +1,7 @@
-/** Attacks on the console session: what the cookie gives access to, from where, and what it does not (S3, P6, D76). */
+/**
+ * Attacks on the console session: which operations the cookie opens, from which origins, and which it must not open
+ * (S3, P6, D76).
+ */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
@@ -59,7 +62,7 @@ const signInAt = (headers: Record<string, string>) => sendRaw('POST', '/console/
 const reachable = [
   ['whoami', 'logout', 'getOverview', 'listAudit', 'listJobs', 'getJob', 'redriveJobs', 'cancelJobs'],
   ['listWebhooks', 'getWebhook', 'replayWebhooks', 'listPipelines', 'retryPipeline'],
-  // Visitor statements are read and decided on here; each is checked against the rights of the signed-in user.
+  // Console users read and decide on visitor statements. Each operation checks the rights of the signed-in user.
   ['listAgents', 'listAgentKnowledge', 'approveAgentKnowledge', 'rejectAgentKnowledge'],
   ['listThreads', 'getThread', 'takeThread', 'sayInThread', 'handThreadBack'],
   ['listEvents', 'listWebhookEndpoints', 'getWebhookEndpoint', 'updateWebhookEndpoint', 'testWebhookEndpoint'],
@@ -72,7 +75,7 @@ const reachable = [
 ].flat();
 
 describe('console session cookie (S3)', () => {
-  it('is HttpOnly, restricted to the console, and Secure except on localhost', async () => {
+  it('sets a session cookie that is HttpOnly, limited to the console, and Secure except on localhost', async () => {
     const here = await signIn();
     expect([here.status, here.json, here.headers.get('cache-control')]).toEqual([
       200,
@@ -90,7 +93,7 @@ describe('console session cookie (S3)', () => {
     );
   });
 
-  it('is rejected by all API routes, and the console rejects bearer tokens', async () => {
+  it('rejects the session cookie on all API routes, and bearer tokens in the console', async () => {
     const cookie = await takeCookie();
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
     expect(await statusOf(ask('GET', '/api/v1/auth/whoami', cookie))).toBe(401);
@@ -99,10 +102,10 @@ describe('console session cookie (S3)', () => {
       expect(await statusOf(platform.call('GET', '/console/api/v1/auth/whoami', { token: bearer }))).toBe(401);
   });
 
-  it('does not contain a usable token: a password without the gate key only opens the console', async () => {
+  it('opens no API route with the token in the cookie, because the console sign-in needs no gate key', async () => {
     const cookie = await takeCookie();
     const token = cookie.slice(cookie.indexOf('=') + 1);
-    // Cached by now: a session cached for one kind of access must not open the other.
+    // This call caches the session. A cached console session must not be accepted as a bearer token.
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
     const opened: string[] = [];
     for (const { method, path, auth } of routes) {
@@ -119,7 +122,7 @@ describe('console session cookie (S3)', () => {
     ).toBe(401);
   });
 
-  it('accepts only console sessions: any other token is rejected, whatever its account', async () => {
+  it('accepts only tokens of console sessions in the cookie, regardless of the account', async () => {
     const { json } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': platform.loginSecret },
@@ -138,7 +141,7 @@ describe('console session cookie (S3)', () => {
     }
   });
 
-  it('appears in the sessions of the account, and can be revoked there', async () => {
+  it('lists a console session among the sessions of the account, which can revoke it', async () => {
     const cookie = await takeCookie();
     const { json } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
@@ -154,7 +157,7 @@ describe('console session cookie (S3)', () => {
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(401);
   });
 
-  it('is rejected when sent twice, altered, empty, or under another cookie name', async () => {
+  it('rejects a cookie that is sent twice, altered, empty, or has another name', async () => {
     const cookie = await takeCookie();
     const refused = [
       `${cookie}; coherence_console=another`,
@@ -169,7 +172,7 @@ describe('console session cookie (S3)', () => {
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', `a=b; ${cookie}; c="d"`))).toBe(200);
   });
 
-  it('is invalidated by the logout: the token on all gateways, the cookie in the browser', async () => {
+  it('revokes the session on all gateways and deletes the cookie at the logout', async () => {
     const cookie = await takeCookie();
     const left = await ask('POST', '/console/api/v1/auth/logout', cookie, {
       origin: own,
@@ -184,7 +187,7 @@ describe('console session cookie (S3)', () => {
 });
 
 describe('cross-site requests to the console (rules/console#session)', () => {
-  it('rejects changes and sign-ins that do not come from a page of this server', async () => {
+  it('rejects changes and sign-ins from pages of other servers', async () => {
     const cookie = await takeCookie();
     const secure = { host: 'console.example.org' };
     const foreign: Record<string, string>[] = [
@@ -214,7 +217,7 @@ describe('cross-site requests to the console (rules/console#session)', () => {
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
   });
 
-  it('rejects reads by pages of other sites, and does not allow them in any response', async () => {
+  it('rejects reads from pages of other sites, and sends no CORS headers', async () => {
     const cookie = await takeCookie();
     const path = '/console/api/v1/auth/whoami';
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://app.example.org' }])
@@ -236,7 +239,7 @@ describe('cross-site requests to the console (rules/console#session)', () => {
     ).toBe(403);
   });
 
-  it('forbids framing of its pages, and allows only their own modules to run', async () => {
+  it('forbids framing of console pages, and allows only modules of the console to run', async () => {
     const { headers, text } = await platform.call('GET', '/console/keys/x', { token: null });
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self' 'sha256-[A-Za-z0-9+/=]{44}'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
@@ -247,7 +250,7 @@ describe('cross-site requests to the console (rules/console#session)', () => {
 });
 
 describe('operations of the console session (rules/console#reach)', () => {
-  it('allows the operations of its pages only: every other route returns 404 for the session', async () => {
+  it('returns 404 for every operation that the console pages do not use', async () => {
     const cookie = await takeCookie();
     const wrong: string[] = [];
     const look = async (route: (typeof routes)[number]): Promise<void> => {
@@ -258,19 +261,19 @@ describe('operations of the console session (rules/console#reach)', () => {
         headers: { cookie, ...headers },
         ...(route.method === 'GET' ? {} : { json: {} }),
       });
-      // Missing services answer 503; unused ids get 404 from their own route.
+      // A missing service returns 503. A path with an id may return 404 from the operation itself.
       const isReached = status !== 404 || route.path.includes('{');
       const expected = reachable.includes(route.operationId);
       if (expected ? !isReached : status !== 404) wrong.push(`${route.method} ${path}: ${status}`);
     };
-    // Each request fails after half a second without a service.
+    // Without a service, each request fails after half a second, so the requests are sent in parallel.
     await Promise.all(
       routes.filter(({ path, operationId }) => path.startsWith('/api/') && operationId !== 'logout').map(look),
     );
     expect(wrong).toEqual([]);
   });
 
-  it('cannot be bypassed by a path spelling', async () => {
+  it('returns 404 for a disallowed operation in any notation of the path', async () => {
     const cookie = await takeCookie();
     const paths = [
       '/console/api/v1/classes',
@@ -298,7 +301,7 @@ describe('console sign-in without the gate key (D76)', () => {
       json: { email, password: 'secret-of-ada-door' },
     });
 
-  it('is throttled like a login, returns one error for all causes, and does not delay callers with the gate key', async () => {
+  it('throttles console sign-ins like logins, returns one error for all causes, and does not delay logins with the gate key', async () => {
     const from = '198.51.100.9';
     const email = 'ada-door@example.org';
     const answers = [];
@@ -317,7 +320,7 @@ describe('console sign-in without the gate key (D76)', () => {
     expect(await statusOf(login(email, from))).toBe(200);
   });
 
-  it('accepts an email and a password only', async () => {
+  it('rejects sign-in bodies with fields other than email and password', async () => {
     for (const json of [
       {},
       { email: 1, password: 'x' },

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('console pages of endpoints (P6; V5, V11)', () => {
-  it('open an endpoint, send a test event, show attempts, and redeliver', async () => {
+  it('open an endpoint, send a test event, display its attempts, and redeliver an event', async () => {
     const page = await browser.open('editor', '/console/endpoints');
     await row(page, '/archive').getByRole('link').click();
     await heading(page, `Endpoint ${id}`).waitFor();
@@ -53,7 +53,7 @@ describe('console pages of endpoints (P6; V5, V11)', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  it('list the endpoints of a key after its revocation (K5)', async () => {
+  it('list the webhook endpoints that a revoked key created (K5)', async () => {
     const token = await browser.login('editor');
     const json = { name: 'Leaked', scopes: ['webhooks:write'] };
     const { key, token: keyToken } = (await browser.platform.call('POST', '/api/v1/keys', { token, json })).json;
@@ -69,7 +69,7 @@ describe('console pages of endpoints (P6; V5, V11)', () => {
     await heading(page, `Endpoint ${made.json.endpoint.id}`).waitFor();
   });
 
-  it('disable and enable an endpoint, for its owner and superusers only', async () => {
+  it('disable and enable an endpoint for its owner and superusers only', async () => {
     const page = await browser.open('root', `/console/endpoints/${id}`);
     await page.getByRole('button', { name: 'Disable' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
@@ -84,7 +84,7 @@ describe('console pages of endpoints (P6; V5, V11)', () => {
 });
 
 describe('console page of events (P6; V3)', () => {
-  it('shows new events while it is open', async () => {
+  it('displays new events of the feed while the page is open', async () => {
     const page = await browser.open('root', '/console/events?types=webhook_endpoint.*');
     await page.getByText('No events since').waitFor();
     const token = await browser.login('editor');

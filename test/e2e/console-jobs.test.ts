@@ -38,7 +38,7 @@ const countDead = async (ids: readonly string[]): Promise<number> =>
   ).length;
 
 describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
-  it('find and redrive 10,000 dead jobs of one error in three actions, with count, result and remainder', async () => {
+  it('find and redrive 10,000 dead jobs with one error in three actions, and display count, result and remaining jobs', async () => {
     const ids = await makeDead(10_000, 'The store was away: "bucket" <b>gone</b>');
     await makeDead(3, 'Another error');
     const page = await browser.open('operator', '/console/jobs?state=dead');
@@ -60,7 +60,7 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     expect(await countDead(ids)).toBe(0);
   });
 
-  it('report which redriven jobs failed again, also with another error, and do not count them as progress', async () => {
+  it('report which redriven jobs failed again, also with another error, and do not count them as completed', async () => {
     const ids = await makeDead(15, 'Fails for ever');
     const page = await browser.open('operator', '/console/jobs?error=Fails+for+ever');
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();
@@ -74,7 +74,7 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     expect(await dialog.getByRole('progressbar', { name: 'Succeeded' }).getAttribute('value')).toBe('3');
   });
 
-  it('let one of two operators redrive the same job, and inform the other', async () => {
+  it('redrive a job once when two operators act concurrently, and inform the second operator', async () => {
     const ids = await makeDead(20, 'Twice at once');
     const [first, second] = await Promise.all([
       browser.open('operator', '/console/jobs?error=Twice+at+once'),
@@ -106,7 +106,7 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     );
   });
 
-  it('reject a viewer with the reason, and change nothing', async () => {
+  it('reject a redrive by a viewer with the reason, and change nothing', async () => {
     const [id = ''] = await makeDead(1, 'Not for viewers');
     const page = await browser.open('viewer', '/console/jobs?error=Not+for+viewers');
     await page.getByRole('button', { name: 'Redrive all that match…' }).click();
@@ -125,7 +125,7 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     expect(await countDead([id])).toBe(1);
   });
 
-  it('show one job without its secrets, discard it and queue it again', async () => {
+  it('display one job without secrets, discard it and queue it again', async () => {
     const [id = ''] = await makeDead(1, 'Looked at');
     const page = await browser.open('operator', `/console/jobs/media/${id}`);
     await page.getByText('Looked at').waitFor();
@@ -151,7 +151,7 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     await page.getByRole('alert').getByText('Not found').waitFor();
   });
 
-  it('require a filter for actions, and request at most 200 rows per page', async () => {
+  it('require a filter for bulk actions, and request at most 200 jobs per page', async () => {
     const page = await browser.open('operator', '/console/jobs');
     const asked = page.waitForRequest(/\/console\/api\/ops\/jobs\?/);
     await page.getByRole('button', { name: 'Refresh' }).click();
@@ -161,8 +161,8 @@ describe('console pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
   });
 });
 
-describe('accessibility of the pages of jobs (P6)', () => {
-  it('pass axe and fit 320 px, in light and dark mode', async () => {
+describe('accessibility of the console pages of jobs (P6)', () => {
+  it('pass axe and fit a width of 320 px on the pages of jobs, in light and dark mode', async () => {
     const [id = ''] = await makeDead(2, `A long error ${'that goes on '.repeat(20)} ${'x'.repeat(200)}`);
     const page = await browser.open('operator', '/console/jobs?error=A+long+error', still);
     await row(page, 'A long error').first().waitFor();
@@ -175,7 +175,7 @@ describe('accessibility of the pages of jobs (P6)', () => {
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
-  it('support keyboard-only use', async () => {
+  it('support keyboard-only use of the pages of jobs', async () => {
     const ids = await makeDead(2, 'By keyboard');
     const page = await browser.open('operator', '/console/jobs');
     await tabTo(page, 'Error contains');

@@ -19,7 +19,7 @@ const makeDead = (service: string, count: number): Promise<unknown> =>
   );
 
 describe('console lists and actions while services are unavailable (P2, P3)', () => {
-  it('show the missing services, and their rows on the next page or refresh once they respond', async () => {
+  it('report unavailable services, and list their rows at the next page or refresh after the services respond', async () => {
     await makeDead('directory', 60);
     await makeDead('media', 2);
     const page = await browser.open('operator', '/console/jobs?error=While+away');

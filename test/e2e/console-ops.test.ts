@@ -35,7 +35,7 @@ afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], c
 afterAll(() => browser.stop());
 
 describe('console pages of webhooks (P4)', () => {
-  it('show received webhooks with their outcome, and which cannot be replayed', async () => {
+  it('display received webhooks with their outcome, and mark webhooks that cannot be replayed', async () => {
     const page = await browser.open('operator', '/console/webhooks');
     await page.getByLabel('Kind').selectOption('booking');
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -63,7 +63,7 @@ describe('console pages of webhooks (P4)', () => {
 });
 
 describe('keyboard use of the pages of webhooks (P6)', () => {
-  it('leads from a filter to one webhook and its replay, and restores the focus', async () => {
+  it('leads by keyboard from a filter to one webhook and its replay, and restores the focus', async () => {
     await browser.platform.sql(
       `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, outcome)
        values ('booking', 'by-keyboard', 'x', now(), $1, '{}', 'BOOKING_CREATED', '{"uid": "by-keyboard"}', 'person_not_found')`,
@@ -102,7 +102,7 @@ describe('keyboard use of the pages of webhooks (P6)', () => {
 });
 
 describe('console page of pipelines (P5)', () => {
-  it('shows the step of a conversation and what it waits for; an operator can retry it, a viewer cannot', async () => {
+  it('displays the current step of a conversation and the reason it waits, and allows operators, but not viewers, to retry it', async () => {
     const viewer = await browser.open('viewer', `/console/pipelines?journey=${demo.journey}`);
     await row(viewer, `conversation ${conversation}`).filter({ hasText: 'import' }).waitFor();
     await browser.platform.sql(
@@ -141,7 +141,7 @@ describe('console page of pipelines (P5)', () => {
 });
 
 describe('accessibility of the pages of webhooks and pipelines (P6)', () => {
-  it('pass axe and fit 320 px, in light and dark mode', async () => {
+  it('pass axe and fit a width of 320 px on the pages of webhooks and pipelines, in light and dark mode', async () => {
     const page = await browser.open('operator', '/console/webhooks', still);
     await row(page, 'rejected').first().waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);

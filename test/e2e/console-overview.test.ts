@@ -27,7 +27,7 @@ const makeDead = (count: number): Promise<unknown> =>
   );
 
 describe('console overview (P1)', () => {
-  it('is the first page: dead and waiting jobs, service readiness, each figure with a link to its list', async () => {
+  it('displays dead and waiting jobs and service readiness first, each number with a link to its list', async () => {
     await makeDead(3);
     const page = await browser.open('viewer', '/console');
     await heading(page, 'Overview').waitFor();
@@ -48,7 +48,7 @@ describe('console overview (P1)', () => {
     expect(await page.getByRole('row').count()).toBe(4);
   });
 
-  it('draws the values since it was opened, and refreshes itself', async () => {
+  it('draws the history of each value since the page was opened, and refreshes it', async () => {
     const page = await browser.openWithClock('viewer', '/console/overview');
     const plot = page.getByRole('figure').filter({ hasText: 'Jobs per minute' });
     await plot.locator('canvas').waitFor();
@@ -59,7 +59,8 @@ describe('console overview (P1)', () => {
       .waitFor();
     const before = Number((await page.getByRole('figure').first().getByText(/^dead/).innerText()).replace(/\D/g, ''));
     await makeDead(5);
-    // Services cache their counts for a few seconds.
+    // Waits for the next automatic refresh and returns whether it contains the new jobs. Services cache their counts
+    // for a few seconds.
     const refresh = async (): Promise<boolean> => {
       const answered = page.waitForResponse(/\/console\/api\/ops\/overview/);
       await page.clock.runFor(10_000);
@@ -75,7 +76,7 @@ describe('console overview (P1)', () => {
     expect(await plot.getByText(/^died/).innerText()).not.toBe('died 0');
   });
 
-  it('shows an account without the right which pages it can open', async () => {
+  it('lists for an account without operator rights the pages that it can open', async () => {
     const page = await browser.open('editor', '/console');
     await page.getByRole('alert').getByText('You do not have access').waitFor();
     await page.getByText('Conversations, people and holons are available to every account.').waitFor();
@@ -84,13 +85,13 @@ describe('console overview (P1)', () => {
     expect(await page.getByRole('alert').filter({ hasText: 'You do not have' }).count()).toBe(0);
   });
 
-  it('passes axe and fits 320 px, in light and dark mode', async () => {
+  it('passes axe and fits a width of 320 px on the overview, in light and dark mode', async () => {
     const page = await browser.open('viewer', '/console', still);
     await page.locator('canvas').first().waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
-  it('supports keyboard-only use', async () => {
+  it('supports keyboard-only use of the overview', async () => {
     const page = await browser.open('viewer', '/console');
     await page.locator('canvas').first().waitFor();
     await tabTo(page, 'Dead jobs');

@@ -66,7 +66,7 @@ const checked = ['threads', 'one thread', 'events', 'endpoints', 'one endpoint']
 const checkedPages = consolePages.filter(([name]) => isRelease || checked.includes(name));
 
 describe('accessibility of every console page (P6)', () => {
-  it('passes axe and fits 320 px, in light and dark mode', async () => {
+  it('every console page passes axe and fits a width of 320 px, in light and dark mode', async () => {
     for (const [name, path, shown] of checkedPages) {
       await visit(path(data), shown);
       expect([name, await findFaultsOfBothSchemes(page)]).toEqual([name, []]);
@@ -74,7 +74,7 @@ describe('accessibility of every console page (P6)', () => {
   });
 
   it.each(sampled(consolePages, { every: 4 }))(
-    '%s: every control is reachable by keyboard, in page order',
+    '%s: all controls are reachable by keyboard in page order',
     async (_name, path, shown) => {
       await visit(path(data), shown);
       // Disables automatic refresh so that nothing changes during the checks; once for all pages.
@@ -117,7 +117,7 @@ describe('accessibility of every console page (P6)', () => {
       ] as const,
       { every: 3 },
     ),
-  )('%s: filters work by keyboard', async (name, label, text, parameter) => {
+  )('%s: all filters are usable by keyboard', async (name, label, text, parameter) => {
     await page.goto(`${browser.platform.baseUrl}/console/${name}`);
     await page.getByLabel(label, { exact: true }).focus();
     await page.keyboard.type(text);
@@ -130,7 +130,7 @@ describe('accessibility of every console page (P6)', () => {
 });
 
 describe('admin CLI commands on console pages (P6; rules/console#commands)', () => {
-  /** Cursor after the first item: the list from the second page on. */
+  /** Lists by page name; a cursor after the first item opens the second page of each list. */
   const behind: Readonly<Record<string, string>> = {
     jobs: 'ops/jobs',
     webhooks: 'ops/webhooks',
@@ -141,7 +141,7 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
   };
 
   it.each(sampled(consolePages, { every: 3 }))(
-    '%s: the admin CLI executes each command, with the same items',
+    '%s: each displayed admin CLI command runs and returns the same items',
     async (name, path, shown) => {
       const address = path(data);
       const addresses = [address];
@@ -190,7 +190,7 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
             ]);
         }
         expect(commands.length).toBeGreaterThan(0);
-        // Pages never request more than 200 rows.
+        // Checks that pages request at most 200 rows.
         for (const { searchParams } of requests)
           expect(Number(searchParams.get('limit') ?? 0)).toBeLessThanOrEqual(200);
         page.removeAllListeners('response');
@@ -199,7 +199,7 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
   );
 
   const press = (name: string | RegExp) => page.getByRole('main').getByRole('button', { name }).first().click();
-  /** Dialogs: the page, and the steps that open the dialog before its command is read. */
+  /** The dialogs: each with its page, the steps that open it, and the expected output of its command. */
   const dialogs: readonly (readonly [string, () => string, () => Promise<unknown>, RegExp | undefined])[] = [
     ['redriving one', () => `jobs/media/${data.other}`, () => press('Redrive'), /^jobs redrive /],
     ['giving one up', () => `jobs/media/${data.job}`, () => press('Cancel'), /^jobs discard /],
@@ -298,9 +298,9 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
     await page.getByLabel('Since').fill('2026-01-01T00:00');
   };
 
-  // The last two depend on each other.
+  // The last two dialogs depend on each other, so both are always tested.
   it.each([...sampled(dialogs.slice(0, -2), { every: 3 }), ...dialogs.slice(-2)])(
-    '%s has an equivalent command, or none',
+    '%s displays an equivalent admin CLI command, or none if there is nothing to change',
     async (_name, path, open, expected) => {
       await page.goto(`${browser.platform.baseUrl}/console/${path()}`);
       await open();
@@ -319,7 +319,7 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
     },
   );
 
-  it('include every outcome of a webhook', async () => {
+  it('the outcome filter contains every outcome of a webhook', async () => {
     await page.goto(`${browser.platform.baseUrl}/console/webhooks`);
     const options = page.getByLabel('Outcome').locator('option');
     await options.first().waitFor({ state: 'attached' });

@@ -37,7 +37,7 @@ async function signIn(subject: string, to = ''): Promise<{ back: Answer; path: s
   return { back: await get(path, kept), path, kept };
 }
 
-/** Like `signIn`, without the callback. */
+/** Signs in at the provider like `signIn`, but does not call the callback. */
 async function signInThere(subject: string, to = ''): Promise<{ path: string; kept: string }> {
   const away = await get(`/console/sign-in${to === '' ? '' : `?${new URLSearchParams({ to }).toString()}`}`);
   expect(away.status).toBe(303);
@@ -61,7 +61,7 @@ async function countFailures(): Promise<(reason: string) => number> {
 }
 
 describe('the console with an identity provider (S3)', () => {
-  it('reports that the provider is unavailable, and retries', async () => {
+  it('reports an unavailable identity provider, and retries', async () => {
     await provider.disconnect();
     const answer = await get('/console/sign-in?to=/console/jobs');
     expect([answer.status, answer.headers.get('location'), cookiesOf(answer)]).toEqual([
@@ -73,7 +73,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(new URL((await get('/console/sign-in')).headers.get('location') ?? '').origin).toBe(provider.issuer);
   });
 
-  it('redirects the browser to the provider with a cookie for the callback only', async () => {
+  it('redirects the browser to the identity provider with a cookie for the callback only', async () => {
     const { headers } = await get('/console/sign-in');
     const asked = new URL(headers.get('location') ?? '');
     expect([asked.origin, asked.searchParams.get('redirect_uri')]).toEqual([
@@ -89,7 +89,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('starts a session like a password sign-in, which ends with the sign-out', async () => {
+  it('starts the same session as a password sign-in, which ends at the sign-out', async () => {
     const signed = await signIn('ada');
     expect([signed.back.status, signed.back.headers.get('location')]).toEqual([303, '/console']);
     expect(cookiesOf(signed.back)).toEqual([
@@ -117,17 +117,17 @@ describe('the console with an identity provider (S3)', () => {
     ['https://evil.example.org/console', '/console'],
     ['/console/../api/v1/people', '/console'],
     ['/console/sign-in', '/console'],
-  ])('redirects to the requested page, and to no other address: %s', async (to, place) => {
+  ])('redirects after the sign-in only to a console page: %s', async (to, place) => {
     expect((await signIn('ada', to)).back.headers.get('location')).toBe(place);
     const refused = await signIn('mallory', to);
     expect(refused.back.headers.get('location')).toBe(`${place}${place.includes('?') ? '&' : '?'}signIn=refused`);
-    // Cookies can be set by other sites of the same parent domain.
+    // A site of the same parent domain can set cookies, so the cookie must not be trusted.
     const { path, kept } = await signInThere('ada');
     const forged = `${kept.split('|').slice(0, 2).join('|')}|${encodeURIComponent(to)}`;
     expect((await get(path, forged)).headers.get('location')).toBe(place);
   });
 
-  it('writes an audit entry for a refused sign-in and counts it as a failed login (A1, A4)', async () => {
+  it('writes an audit entry for a rejected sign-in, and counts it as a failed login (A1, A4)', async () => {
     const email = 'ada-provider@example.org';
     const count = async (): Promise<number> =>
       (
@@ -149,7 +149,7 @@ describe('the console with an identity provider (S3)', () => {
       { account_id: null, changes: '{"reason":"identity"}', ip: expect.stringMatching(/^(127|::)/) },
     ]);
     expect(await count()).toBe(before + 2);
-    // The callback can be called without a sign-in at the provider.
+    // The callback can be called directly, without a sign-in at the provider; such calls are not counted.
     await get('/console/sign-in/callback?error=access_denied', (await signInThere('ada')).kept);
     await get('/console/sign-in/callback?code=x&state=y', '');
     expect(await count()).toBe(before + 2);
@@ -171,7 +171,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(cancelled.headers.get('location')).toBe('/console?signIn=refused');
   });
 
-  it('signs in with several tabs at once, at most five (D105)', async () => {
+  it('signs in with up to five tabs at once (D105)', async () => {
     const tabs: { path: string; kept: string }[] = [];
     const jar = (): string => tabs.map(({ kept }) => kept).join('; ');
     for (const page of ['jobs', 'keys', 'audit', 'people', 'holons'])
@@ -198,7 +198,7 @@ describe('the console with an identity provider (S3)', () => {
     );
   });
 
-  it('distinguishes failures on the page, in the log and in a metric (D105)', async () => {
+  it('reports different causes of a failed sign-in on the page, in the log and in a metric (D105)', async () => {
     const before = await countFailures();
     const failed = async (answer: Parameters<IdentityProvider['answer']>[1]): Promise<string | null> => {
       const { path, kept } = await signInThere('ada');
@@ -218,7 +218,7 @@ describe('the console with an identity provider (S3)', () => {
       expect([reason, after(reason) - before(reason)]).toEqual([reason, 1]);
   });
 
-  it('redirects to the logout of the provider, from its own page only (D105)', async () => {
+  it('redirects to the logout of the identity provider, from the sign-out page of the console only (D105)', async () => {
     const signed = await signIn('ada');
     const kept = firstPart(cookiesOf(signed.back).find((cookie) => cookie.startsWith('coherence_sign_out=')));
     const leave = (headers: Record<string, string>) =>
@@ -233,7 +233,7 @@ describe('the console with an identity provider (S3)', () => {
     expect((await leave({ 'sec-fetch-site': 'cross-site' })).headers.get('location')).toBe('/console');
   });
 
-  it('requires credentials again after a sign-out that could not reach the provider, until the next sign-in (D105)', async () => {
+  it('requires credentials at the next sign-in after a sign-out that could not reach the identity provider (D105)', async () => {
     const again = 'coherence_ask_again=1';
     const asked = await get('/console/sign-in', again);
     expect(new URL(asked.headers.get('location') ?? '').searchParams.get('prompt')).toBe('login');
@@ -246,7 +246,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(cookiesOf((await signIn('ada')).back)).not.toContain(cleared);
   });
 
-  it('rejects passwords, and shows this on its page', async () => {
+  it('rejects passwords, and explains this on the sign-in page', async () => {
     const json = { email: 'ada-provider@example.org', password: 'secret-of-ada-provider' };
     const answer = await platform.call('POST', '/console/session', {
       token: null,
@@ -257,13 +257,13 @@ describe('the console with an identity provider (S3)', () => {
     expect((await get('/console')).text).toContain('data-sign-in="provider"');
   });
 
-  it('rejects provider tokens as bearers when no audience is set', async () => {
+  it('rejects bearer tokens of the identity provider when no audience is configured', async () => {
     expect(
       (await platform.call('GET', '/api/v1/auth/whoami', { token: await provider.sign({ sub: 'ada' }) })).status,
     ).toBe(401);
   });
 
-  it('ends sessions when the link is removed', async () => {
+  it('ends the sessions of an account when its identity is unlinked', async () => {
     const session = sessionOf(await signIn('ada'));
     expect((await whoami(session)).status).toBe(200);
     await platform.ask('accounts', 'unlink', 'ada-provider@example.org', '--subject', 'ada');
@@ -271,7 +271,7 @@ describe('the console with an identity provider (S3)', () => {
     await platform.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
   });
 
-  it('reports an unavailable provider on the callback, and signs in once it is available again', async () => {
+  it('reports an identity provider that is unavailable during the callback, and signs in when it is available again', async () => {
     const { path, kept } = await signInThere('ada', '/console/jobs');
     await provider.disconnect();
     const back = await get(path, kept);
@@ -282,7 +282,7 @@ describe('the console with an identity provider (S3)', () => {
 });
 
 describe('console sign-in in a browser (S3, P6)', () => {
-  it('redirects to the provider and back to the requested page, and reports a refused sign-in there', async () => {
+  it('redirects to the identity provider and back to the requested page, and reports a rejected sign-in on that page', async () => {
     const browser = await startBrowser(platform.baseUrl);
     try {
       const place = '/console/keys?offset=50';

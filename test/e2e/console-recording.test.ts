@@ -61,7 +61,7 @@ afterAll(() => browser.stop());
 const ask = (page: Page, player: 'video' | 'audio', what: string): Promise<any> =>
   page.evaluate(`(() => { const player = document.querySelector('${player}'); return ${what}; })()`);
 
-/** Clicks play, because browsers block autoplay. */
+/** Starts the player by keyboard, because browsers block playback without a user action. */
 async function play(page: Page, player: 'video' | 'audio'): Promise<void> {
   await page.locator(player).focus();
   await page.keyboard.press('Space');
@@ -94,7 +94,7 @@ function describeAnswer(answers: readonly Response[], part: string): (number | s
 }
 
 describe('recording of a conversation in the console (P6, T4)', () => {
-  it('plays as video with captions and as audio, by ranges, for participants, and loads nothing before playback', async () => {
+  it('plays as video with captions and as audio for participants, by range requests, and loads nothing before playback', async () => {
     const page = await browser.open('editor', '/console/conversations');
     const answers: Response[] = [];
     page.on('response', (answer) => answers.push(answer));
@@ -142,7 +142,7 @@ describe('recording of a conversation in the console (P6, T4)', () => {
     });
   });
 
-  it('returns 404 for callers who cannot see the conversation, and without a session', async () => {
+  it('returns 404 for a recording to callers who cannot see the conversation and to requests without a session', async () => {
     const page = await browser.open('viewer', '/console/conversations');
     const answers: Response[] = [];
     page.on('response', (answer) => answers.push(answer));

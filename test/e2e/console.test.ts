@@ -32,7 +32,7 @@ const makeKey = async (name: string): Promise<{ key: { id: string }; token: stri
   ).body;
 
 describe('console sign-in (S3)', () => {
-  it('opens the requested address, shows what was wrong, and signs out', async () => {
+  it('opens the requested page after the sign-in, explains a failed sign-in, and signs out', async () => {
     const page = await (await browser.openContext()).newPage();
     await page.goto(`${browser.platform.baseUrl}/console/audit?action=login`);
     await waitFor(() => page.evaluate(`document.activeElement?.id === 'email'`), {
@@ -55,7 +55,7 @@ describe('console sign-in (S3)', () => {
     await page.getByLabel('Email').waitFor();
   });
 
-  it('redirects to the sign-in when the session ends, and then back to the page', async () => {
+  it('redirects to the sign-in when the session ends, and afterwards back to the same page', async () => {
     await makeKey('Before the end');
     const page = await browser.open('root', '/console/keys');
     await row(page, 'Before the end').getByRole('link').click();
@@ -78,14 +78,14 @@ describe('console sign-in (S3)', () => {
     await page.getByText('in use').waitFor();
   });
 
-  it('shows an account without rights only that it has no access', async () => {
+  it('displays only a missing-access message to an account without rights', async () => {
     const page = await browser.open('editor', '/console/audit');
     await page.getByRole('alert').getByText('You do not have access').waitFor();
     expect(await page.getByRole('row').count()).toBe(0);
     expect(await findFaults(page)).toEqual([]);
   });
 
-  it('reports that the platform is unavailable, and continues when it is back', async () => {
+  it('reports an unavailable platform, and continues when it is available', async () => {
     const page = await browser.openWithClock('root', '/console/audit');
     await row(page, 'login').first().waitFor();
     await page.context().setOffline(true);
@@ -99,7 +99,7 @@ describe('console sign-in (S3)', () => {
 });
 
 describe('console page of the audit log (A3)', () => {
-  it('filters, pages and refreshes by its address, and shows its age', async () => {
+  it('filters, pages and refreshes by its URL, and displays its age', async () => {
     const { key } = await makeKey('To be found');
     const page = await browser.openWithClock('viewer', '/console/audit');
     await page.getByLabel('Target').fill(`key:${key.id}`);
@@ -125,7 +125,7 @@ describe('console page of the audit log (A3)', () => {
     await waitFor(async () => (await page.getByRole('row').count()) > shown, { what: 'a row that came by itself' });
   });
 
-  it('stores a time filter in the address as an instant, and shows it in the time zone of the viewer', async () => {
+  it('stores a time filter in the URL as an instant, and displays it in the time zone of the user', async () => {
     const page = await browser.open('viewer', '/console/audit', { ...desk, timezoneId: 'Asia/Kolkata' });
     await page.getByLabel('From').fill('2026-01-02T05:30');
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -136,7 +136,7 @@ describe('console page of the audit log (A3)', () => {
 });
 
 describe('console pages of keys (K5)', () => {
-  it('create a key, show its token once, rotate and revoke it', async () => {
+  it('create a service key, display its token once, rotate and revoke it', async () => {
     const page = await browser.open('editor', '/console/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
@@ -173,7 +173,7 @@ describe('console pages of keys (K5)', () => {
 });
 
 describe('accessibility of the console (P6)', () => {
-  it('passes axe and fits 320 px on every page and dialog, in light and dark mode', async () => {
+  it('passes axe and fits a width of 320 px on every page and dialog, in light and dark mode', async () => {
     const { key } = await makeKey(`A long name of a key ${'that goes on and on '.repeat(6)}`);
     const page = await browser.open('root', '/console/audit', still);
     await row(page, 'login').first().waitFor();
@@ -192,7 +192,7 @@ describe('accessibility of the console (P6)', () => {
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
-  it('supports keyboard-only use', async () => {
+  it('supports keyboard-only use of the console', async () => {
     const page = await (await browser.openContext()).newPage();
     await page.goto(`${browser.platform.baseUrl}/console`);
     await page.getByLabel('Email').waitFor();
@@ -226,7 +226,7 @@ describe('accessibility of the console (P6)', () => {
     await page.getByLabel('Email').waitFor();
   });
 
-  it('supports touch use', async () => {
+  it('supports touch use of the console', async () => {
     const page = await browser.open('editor', '/console/keys', narrow);
     for (const button of await page.getByRole('button').all()) {
       const box = await button.boundingBox();

@@ -68,7 +68,7 @@ async function send(
   more: Record<string, string> = {},
 ): Promise<Answer> {
   const schemes = new Set(operation.security.flatMap((entry) => Object.keys(entry)));
-  // A token can log out only once.
+  // A token can log out only once, so each logout request gets a new token.
   const token =
     operation.id === 'logout'
       ? await login()
@@ -96,7 +96,7 @@ function nameAlone({ headers }: MadeRequest): Record<string, string> {
   return name === undefined ? {} : { 'Idempotency-Key': `${name}${randomUUID()}` };
 }
 
-/** The session's own person must not be merged with another: the session would end. */
+/** The person of the session must not be merged, because the merge would end the session. */
 const mergesOneself = ({ path, json }: MadeRequest): boolean =>
   path === `/api/v1/people/${ownPerson}/merge` ||
   (path.endsWith('/merge') && (json as { into?: unknown }).into === ownPerson);
@@ -104,13 +104,13 @@ const mergesOneself = ({ path, json }: MadeRequest): boolean =>
 const interruptAfterTimeLimit = 20_000;
 
 describe('generated requests (rules/http#live-schema; rules/http#order-of-checks)', () => {
-  it('are generated from the served API documents', async () => {
+  it('generates requests from the served API documents', async () => {
     expect(await fetchDocuments(platform.baseUrl)).toEqual(JSON.parse(JSON.stringify(documents)));
     expect(operations.length).toBeGreaterThan(15);
   });
 
   it.each(operations)(
-    '$id answers valid requests as documented, never with 422 or an internal error',
+    '$id returns a documented response for valid requests, and never 422 or 500',
     async (operation) => {
       await fc.assert(
         fc.asyncProperty(fittingRequest(operation, known), async (request) => {
@@ -131,13 +131,14 @@ describe('generated requests (rules/http#live-schema; rules/http#order-of-checks
   );
 
   const breakable = operations.filter((operation) => breakingRequest(operation, {}) !== undefined);
-  it.each(breakable)('$id rejects invalid requests', async (operation) => {
+  it.each(breakable)('$id rejects invalid requests with a documented error', async (operation) => {
     const requests = breakingRequest(operation, known);
     if (requests === undefined) throw new Error('nothing to break');
     await fc.assert(
       fc.asyncProperty(requests, async (request) => {
         const answer = await send(operation, request);
-        // Rejections by the operation itself require an existing object.
+        // The operation validates the value only after it has found the object, so 404 is also allowed for a missing
+        // object.
         const isAbsent = answer.status === 404 && request.refusedWith !== 422;
         expect([request.broken, isAbsent ? request.refusedWith : answer.status]).toEqual([
           request.broken,

@@ -1,4 +1,4 @@
-/** Tests the recorder itself: what it must reject. */
+/** Tests the contract recorder itself: which responses it must reject. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -69,7 +69,7 @@ const observe = (
   });
 
 describe('contract recorder (rules/http#live-schema)', () => {
-  it('accepts responses that match the document', () => {
+  it('accepts a response that matches the document', () => {
     expect(() => observe(200, { id: 1, at: '2026-05-01T10:00:00.000001Z', infos: { any: 1 } })).not.toThrow();
     expect(() => observe(404, { detail: 'Not Found', more: 1 })).not.toThrow();
     expect(() => observe(304, undefined)).not.toThrow();
@@ -95,11 +95,11 @@ describe('contract recorder (rules/http#live-schema)', () => {
     ['an undocumented operation', 200, { id: 1 }, { path: '/api/elsewhere' }, 'no such operation'],
     ['an undocumented method', 200, { id: 1 }, { method: 'DELETE' }, 'no such operation'],
     ['no envelope outside the table', 404, { gone: true }, { path: '/api/elsewhere' }, 'no error envelope'],
-  ])('rejects %s', (_what, status, body, options, message) => {
+  ])('rejects a response with %s', (_what, status, body, options, message) => {
     expect(() => observe(status, body, options)).toThrow(message);
   });
 
-  it('counts seen responses and lists those not seen', () => {
+  it('counts recorded responses, and lists documented responses that were not recorded', () => {
     const seen: Recording = {};
     noteAnswer(seen, 'getThing', '200');
     noteAnswer(seen, 'getThing', '200');

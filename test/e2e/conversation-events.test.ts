@@ -59,7 +59,7 @@ const journeysOf = (who: string, slug: string) =>
 const slugs = (answer: { json: any }): string[] => answer.json.map((item: { slug: string }) => item.slug);
 
 describe('GET /conversation-events (rules/discovery#conversation-events; D10, D18f, D18g)', () => {
-  it('lists every event by name and id with its parent', async () => {
+  it('lists every conversation event by name and id with its parent', async () => {
     const answer = await list('ben');
     expect(answer.status).toBe(200);
     expect(slugs(answer)).toEqual(['autumn', 'event-ev', 'inner', 'open-secret']);
@@ -74,19 +74,22 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
     expect(answer.json[1]).toMatchObject({ id: demo.event, parent_id: null, parent_slug: null });
   });
 
-  it('lists a holon and all its descendants, and only itself when it is an event without children', async () => {
+  it('lists for `holon_slug` the holon and all its descendants, or only an event without children', async () => {
     expect(slugs(await list('ben', '?holon_slug=host'))).toEqual(['autumn', 'inner', 'open-secret']);
     expect(slugs(await list('ben', '?holon_slug=room'))).toEqual(['inner']);
     expect(slugs(await list('ben', '?holon_slug=inner'))).toEqual(['inner']);
     expect((await list('ben', '?holon_slug=event-ev&unknown=1')).json).toHaveLength(1);
   });
 
-  it.each([['unknown'], [''], ['vault'], ['secret']])('returns 404 for holon_slug=%s', async (slug) => {
-    const answer = await list('ada', `?holon_slug=${slug}`);
-    expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
-  });
+  it.each([['unknown'], [''], ['vault'], ['secret']])(
+    'returns 404 for holon_slug=%s in conversation events',
+    async (slug) => {
+      const answer = await list('ada', `?holon_slug=${slug}`);
+      expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+    },
+  );
 
-  it('shows private events and private parents to callers who can see them', async () => {
+  it('returns private events and private parents to callers who can see them', async () => {
     for (const who of ['cleo', 'root']) {
       expect(slugs(await list(who, '?holon_slug=vault'))).toEqual(['secret', 'open-secret']);
       expect(slugs(await list(who))).toContain('secret');
@@ -97,12 +100,12 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
     expect(await find('ada')).toMatchObject({ parent_id: null, parent_slug: null });
   });
 
-  it('rejects a slug with U+0000', async () => {
+  it('rejects a holon slug with U+0000', async () => {
     const answer = await list('ben', '?holon_slug=a%00');
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['query', 'holon_slug']]);
   });
 
-  it('requires a per-user token (D12)', async () => {
+  it('requires a per-user token for conversation events (D12)', async () => {
     const shared = await platform.call('GET', '/api/coherence/conversation-events');
     expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
     expect((await platform.call('GET', '/api/coherence/conversation-events', { token: null })).status).toBe(401);
@@ -110,7 +113,7 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
 });
 
 describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conversation-events; D11)', () => {
-  it('lists the conversation journeys in order of attachment, without archived steps in the count', async () => {
+  it('lists conversation journeys in order of attachment, and counts only active steps', async () => {
     const answer = await journeysOf('ada', 'autumn');
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -128,12 +131,12 @@ describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conver
     expect((await journeysOf('ada', 'inner')).json).toEqual([]);
   });
 
-  it.each([['unknown'], ['host'], ['secret']])('returns 404 for the event %s', async (slug) => {
+  it.each([['unknown'], ['host'], ['secret']])('returns 404 for the journeys of the event %s', async (slug) => {
     const answer = await journeysOf('ada', slug);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('shows a private event to its team', async () => {
+  it('returns the journeys of a private event to members of its team', async () => {
     expect(slugs(await journeysOf('cleo', 'secret'))).toEqual(['second']);
   });
 

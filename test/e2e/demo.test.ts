@@ -63,15 +63,15 @@ function runDemo(overrides: Record<string, string> = {}): Promise<{ code: number
   });
 }
 
-describe('example story of the documents (services/api-gateway/story)', () => {
+describe('example requests of the documents (services/api-gateway/story)', () => {
   const steps = readStory();
 
-  it('covers every operation of both documents', () => {
+  it('cover every operation of both documents', () => {
     const told = new Set(steps.map(({ operation }) => operation));
     expect(platform.recorder.operations.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
   });
 
-  it('matches the actual responses of a fresh platform with the demo workspace', async () => {
+  it('match the actual responses of a new platform with the demo workspace', async () => {
     const others = await playOthers();
     const tokens = new Map<string, string>();
     const loginAs = async (who: string): Promise<string> => {
@@ -130,7 +130,7 @@ describe('example story of the documents (services/api-gateway/story)', () => {
 
 describe('npm run demo (README)', () => {
   it.each(['first', 'second'])(
-    'plays a complete conversation, the %s time',
+    'plays a complete conversation for the %s time',
     async () => {
       const { code, stdout, stderr } = await runDemo();
       expect([code, stderr]).toEqual([0, '']);
@@ -153,14 +153,14 @@ describe('npm run demo (README)', () => {
     60_000,
   );
 
-  it('explains what to do when the meeting provider cannot be simulated', async () => {
+  it('explains the alternatives when the meeting provider cannot be simulated', async () => {
     const { code, stderr } = await runDemo({ DEMO_PROVIDER_PORT: '' });
     expect([code, stderr]).toEqual([1, expect.stringContaining('Start it without that variable')]);
   });
 });
 
 describe('requests of the cost measurement (lab/cost)', () => {
-  it('are all answered, on every repetition', async () => {
+  it('return a response on every repetition', async () => {
     const model = await startLlm({
       port: Number(settings['DEMO_MODEL_PORT']),
       apiKey: settings['LLM_API_KEY'] ?? '',

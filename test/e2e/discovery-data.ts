@@ -34,9 +34,9 @@ const journey = {
 const steps = [{ slug: 'held', title: 'Held' }];
 
 /**
- * `guild` (group) has the events `alpha` and `closed` (private) and the group `circle`, whose event is `beta`; `secret`
- * is a private group. `alpha` has the journeys `talk-b`, `talk-a` and `chores` (no conversation journey); `beta` has
- * `talk-a`.
+ * Creates the tree. `guild` (group) has the events `alpha` and `closed` (private) and the group `circle`, whose event
+ * is `beta`; `secret` is a private group. `alpha` has the journeys `talk-b`, `talk-a` and `chores` (without
+ * conversations), `beta` has `talk-a`.
  */
 export async function prepareDiscovery(platform: TestPlatform, tag: string): Promise<Place> {
   const demo = await applyDemo(platform, tag);

@@ -8,10 +8,10 @@ import { type DocumentedOperation, listOperations } from './contract/served-docu
 import { type Answer, applyDemo, createConversation, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const maxBodyBytes = 4_194_304;
-/** Unused ids and slugs for the path; only required query parameters are sent. */
+/** Ids and slugs for path parameters that do not exist. */
 const absent = { integer: 2_147_483_647, string: 'nothing-of-that-name' };
 const operations = listOperations(Object.values(buildDocuments(routes)));
-/** Their requests are buffered for unavailable services. */
+/** Webhook operations: the gateway buffers their requests while a service is unavailable. */
 const hooks = new Set(
   routes.filter(({ exemptFromShedding }) => exemptFromShedding === true).map(({ operationId }) => operationId),
 );
@@ -21,7 +21,7 @@ const documenting = (status: number): DocumentedOperation[] =>
 let platform: TestPlatform;
 let alone: TestPlatform;
 let userToken: string;
-/** Owners of uploads; a missing one is reported before the body is read. */
+/** Ids of existing objects for uploads. For a missing object the error would be returned before the body is read. */
 const present = { conversations: 0, experiences: 0 };
 beforeAll(async () => {
   [platform, alone] = await Promise.all([
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([platform.stop(), alone.stop()]));
 
-/** Returns the same request in every run. */
+/** Returns a request for the operation, the same in every run. */
 function makeRequest(documented: DocumentedOperation): MadeRequest {
   const parameters = documented.parameters.filter(({ in: place, required }) => place !== 'query' || required);
   const operation = { ...documented, parameters };
@@ -98,7 +98,7 @@ describe('all services behind the gateway are unavailable (rules/http#overload)'
   const refusing = documenting(503).filter(({ id }) => !hooks.has(id));
   const answers = new Map<string, Answer>();
   beforeAll(async () => {
-    // Each request fails after half a second without a response.
+    // Each request fails after half a second without a response, so the requests are sent in parallel.
     await Promise.all(
       refusing.map(async (operation) =>
         answers.set(operation.id, await send(alone, operation, makeRequest(operation))),
@@ -106,7 +106,7 @@ describe('all services behind the gateway are unavailable (rules/http#overload)'
     );
   });
 
-  it.each(refusing)('$id returns 503 with Retry-After', ({ id, path }) => {
+  it.each(refusing)('$id returns 503 with Retry-After when all services are unavailable', ({ id, path }) => {
     const answer = answers.get(id) as Answer;
     const envelope = /^\/api\/(v1|ops)\//.test(path)
       ? { code: 'server_error', message: expect.any(String), retryable: true }
@@ -115,7 +115,7 @@ describe('all services behind the gateway are unavailable (rules/http#overload)'
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('answers all other requests as usual', async () => {
+  it('returns 200 for webhooks, which the gateway buffers while services are unavailable', async () => {
     const silent = operations.filter(({ id }) => hooks.has(id));
     const statuses = await Promise.all(
       silent.map(async (operation) => (await send(alone, operation, makeRequest(operation))).status),
@@ -128,7 +128,7 @@ describe('all services behind the gateway are unavailable (rules/http#overload)'
 describe('bodies over 4 MiB (rules/http#json-body-cap)', () => {
   const body = ' '.repeat(maxBodyBytes + 1);
   const reading = documenting(413).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
-  it.each(reading)('$id returns 413', async (operation) => {
+  it.each(reading)('$id returns 413 for a body over 4 MiB', async (operation) => {
     const answer = await send(platform, operation, { ...makeRequest(operation), json: undefined, body });
     expect([answer.status, answer.json]).toEqual([413, { detail: expect.any(String) }]);
   });
@@ -136,7 +136,7 @@ describe('bodies over 4 MiB (rules/http#json-body-cap)', () => {
 
 describe('invalid JSON bodies (rules/http#unparsable-bodies)', () => {
   const reading = documenting(400).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
-  it.each(reading)('$id returns 400', async (operation) => {
+  it.each(reading)('$id returns 400 for an invalid JSON body', async (operation) => {
     const answer = await send(platform, operation, { ...makeRequest(operation), json: undefined, body: '{"a":' });
     expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
@@ -144,7 +144,7 @@ describe('invalid JSON bodies (rules/http#unparsable-bodies)', () => {
 
 describe('paths of unknown objects (rules/http#error-envelopes)', () => {
   const named = documenting(404).filter(({ parameters }) => parameters.some(({ in: place }) => place === 'path'));
-  it.each(named)('$id returns 404', async (operation) => {
+  it.each(named)('$id returns 404 for an unknown object in the path', async (operation) => {
     const hasId = operation.parameters.some(
       ({ in: place, schema }) => place === 'path' && schema['minimum'] === Number.MIN_SAFE_INTEGER,
     );
@@ -156,15 +156,15 @@ describe('paths of unknown objects (rules/http#error-envelopes)', () => {
 });
 
 describe('request heads over 16 KiB (rules/http#size-of-heads)', () => {
-  it.each(documenting(431))('$id returns 431', async (operation) => {
-    const { path, headers } = makeRequest(operation); // the body after such a header is not read
+  it.each(documenting(431))('$id returns 431 for request headers over 16 KiB', async (operation) => {
+    const { path, headers } = makeRequest(operation); // The gateway does not read the body after an oversized header, so no body is sent.
     const answer = await send(platform, operation, { path, headers: { ...headers, 'x-long': 'x'.repeat(20_000) } });
     expect([answer.status, answer.json]).toEqual([431, { detail: expect.any(String) }]);
   });
 });
 
 describe('compressed bodies (D61)', () => {
-  it.each(documenting(415))('$id returns 415', async (operation) => {
+  it.each(documenting(415))('$id returns 415 for a compressed body', async (operation) => {
     const request = makeRequest(operation);
     const answer = await send(platform, operation, {
       ...request,
@@ -175,7 +175,7 @@ describe('compressed bodies (D61)', () => {
 });
 
 describe('bodies that are not sent (rules/http#slow-and-unwanted-bodies; D62)', () => {
-  it('returns 408 for every operation that reads a body', async () => {
+  it('returns 408 for an unsent body on every operation that reads a body', async () => {
     const slow = documenting(408);
     const answers = await Promise.all(
       slow.map((operation) => begin(operation, Buffer.from('{'), AbortSignal.timeout(30_000))),
@@ -187,7 +187,7 @@ describe('bodies that are not sent (rules/http#slow-and-unwanted-bodies; D62)', 
   });
 
   it.each(documenting(503).filter(({ id }) => hooks.has(id)))(
-    '$id returns 503 for the oldest of too many requests',
+    '$id returns 503 for the oldest of too many requests with unsent bodies',
     async (operation) => {
       const all = new AbortController();
       const nearlyAll = Buffer.alloc(maxBodyBytes - 1, ' ');

@@ -37,7 +37,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** @returns its id */
+/** @returns the id of the person */
 async function person(key: string): Promise<number> {
   return (await platform.apply({ people: [{ key, name: `Person ${key}` }] })).ids['people']?.[key] ?? 0;
 }
@@ -54,7 +54,7 @@ const refusal = async (...args: (string | number)[]): Promise<[number, string]> 
 };
 
 describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
-  it('list shows a page of the endpoints of all accounts or of one, newest first', async () => {
+  it('lists a page of the webhook endpoints of all accounts or of one account, newest first', async () => {
     expect(await endpoints('list')).toEqual([other, archive]);
     expect(await endpoints('list', '--account', archive.account_id)).toEqual([archive]);
     expect(await endpoints('list', '--limit', 1)).toEqual([other]);
@@ -68,7 +68,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     expect((await said('list', '--account', 999_999)).stdout).toBe('No endpoints.\n');
   });
 
-  it('show returns one endpoint, without its secret', async () => {
+  it('shows one webhook endpoint without its secret', async () => {
     expect(await endpoints('show', archive.id)).toEqual(archive);
     const { stdout } = await said('show', archive.id);
     expect(stdout).toMatch(new RegExp(`^url: +${archive.url}$`, 'm'));
@@ -77,7 +77,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     expect(await refusal('show', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
   });
 
-  it('test sends an event that is not in the feed, regardless of subscribed types', async () => {
+  it('sends a test event that is not in the feed, regardless of the subscribed types', async () => {
     const delivery = await endpoints('test', other.id);
     expect(delivery).toMatchObject({ status: 'pending', attempts: [] });
     const [got] = await arrived(1);
@@ -94,7 +94,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     expect(await refusal('test', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
   });
 
-  it('redeliver sends an event again with the same id', async () => {
+  it('redelivers an event with the same id', async () => {
     const id = await person('first');
     const [, , first] = await arrived(3);
     expect([first?.path, subjectOf(first)]).toEqual(['/archive', { type: 'person', id }]);
@@ -112,7 +112,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     ]);
   });
 
-  it('disable asks for confirmation and stops deliveries; enable sends later events, and recover sends the missed ones', async () => {
+  it('stops deliveries with disable after a confirmation, resumes them with enable, and sends missed events with recover', async () => {
     const startedAt = new Date().toISOString();
     expect(await refusal('disable', archive.id)).toEqual([1, 'No terminal for the confirmation prompt; use --yes.']);
     expect(await endpoints('show', archive.id)).toMatchObject({ disabled: false });
@@ -149,7 +149,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
 });
 
 describe('admin CLI: events tail (rules/cli#admin-cli; V10)', () => {
-  it('prints new events of the selected types, one line each', async () => {
+  it('prints new events of the selected types on one line each', async () => {
     const before = await person('before');
     await waitFor(() => receiver.received.some((item) => subjectOf(item).id === before), {
       what: 'the feed tells of it',
@@ -171,7 +171,7 @@ describe('admin CLI: events tail (rules/cli#admin-cli; V10)', () => {
     expect(shown).toEqual(made.slice(made.indexOf(shown[0] ?? 0)).slice(0, 3));
   });
 
-  it('waits for events after a cursor, and prints only the selected ones (JSON)', async () => {
+  it('waits for events after a cursor, and prints only events of the selected types as JSON', async () => {
     const { json } = await platform.call('GET', '/api/v1/events?after=latest', { token: tokens['root'] ?? '' });
     const tail = platform.cli('events', 'tail', '--types', 'holon.*', '--after', json.next, '--count', '1', '--json');
     await person('not-wanted');

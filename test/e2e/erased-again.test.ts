@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 /**
- * Number of the test. Each person was created a day before the previous one, so that a merge into the previous one
- * changes its creation date.
+ * Number of the test. Each person was created a day before the previous one, so that a merge into the previous person
+ * changes the previous person's creation date.
  */
 let round = 0;
 beforeEach(async () => {
@@ -97,7 +97,7 @@ async function readEntries(): Promise<Record<string, unknown>[]> {
 }
 
 describe('doctor --after-restore', () => {
-  it('erases again everyone who was erased or merged into them, in a database of any moment between the merges', async () => {
+  it('erases each erased person and all people merged into them again, in a database restored to any moment between the merges', async () => {
     const moments = [await remember()];
     await merge('b', 'c');
     moments.push(await remember());
@@ -112,7 +112,7 @@ describe('doctor --after-restore', () => {
     }
   });
 
-  it('identifies people by ids and digests only, which a repeated erasure finds again', async () => {
+  it('records erased people only by ids and digests, with which a repeated erasure finds them', async () => {
     const before = await remember();
     await merge('a', 'b');
     await erase('a');
@@ -130,7 +130,7 @@ describe('doctor --after-restore', () => {
     ]);
   });
 
-  it('erases a person who is merged between the restore and its run, as the surviving person', async () => {
+  it('erases the surviving person when an erased person is merged between the restore and the repeated erasure', async () => {
     const before = await remember();
     await erase('a');
     await erase('b');
@@ -141,7 +141,7 @@ describe('doctor --after-restore', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('does not change people who were merged and not erased', async () => {
+  it('does not change merged people who were not erased', async () => {
     const before = await remember();
     await merge('a', 'b');
     await erase('c');
@@ -151,7 +151,7 @@ describe('doctor --after-restore', () => {
     expect(await left()).toEqual(['a', 'd']);
   });
 
-  it('erases people merged by a release without digests, as far as they are known', async () => {
+  it('erases merged people of a release without digests if their ids are known', async () => {
     await merge('a', 'b');
     await platform.sql(`update directory.merged_people set were = default where gone_id = $1`, [ids['b']]);
     const merged = await remember();
@@ -161,7 +161,7 @@ describe('doctor --after-restore', () => {
     expect([await examine(), await left()]).toEqual([['a'], ['c', 'd']]);
   });
 
-  it('erases the chats of a forgotten visitor again, and does not count a person for them', async () => {
+  it('erases the chats of a forgotten visitor again, and counts no person for them', async () => {
     await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     const write = (visitor: string) =>
       platform.sql(

@@ -73,7 +73,7 @@ async function exported(who: string): Promise<{ body: string; thread_key: string
 }
 
 describe('admin CLI: people erase', () => {
-  it('removes remaining references to people merged into the person, and a later merge does not restore them', async () => {
+  it('removes remaining references to people merged into the erased person, and a later merge does not restore them', async () => {
     const headers = { 'idempotency-key': 'made-once' };
     const json = { name: 'Uma Quillfeather', contact: contact('uma') };
     const made = await platform.call('POST', '/api/v1/people', { token: root, json, headers });
@@ -111,7 +111,7 @@ describe('admin CLI: people erase', () => {
       expect([text, await platform.findInDatabase(text)]).toEqual([text, []]);
   });
 
-  it('reports that the person is merged during the erasure, and keeps the merged person', async () => {
+  it('reports a merge of the person during the erasure, and does not erase the surviving person', async () => {
     const rows = 'select 1 from conversations.all_conversations where participant_ids @> array[$1::integer] for update';
     const letGo = await holdLocks(platform, rows, [idOf('ivo')]);
     const erasing = platform.ask('people', 'erase', 'ivo', '--yes').catch((error: unknown) => error);
@@ -129,7 +129,7 @@ describe('admin CLI: people erase', () => {
     );
   });
 
-  it('erases chats of people merged into the person, who is also found by the former email and key', async () => {
+  it('erases chats of people merged into the person, and finds the person by their former email and key', async () => {
     const chats = {
       [telegramUsers.uri]: 'Herons of Uri.',
       [telegramUsers.ida]: 'Herons of Ida.',
@@ -165,7 +165,7 @@ describe('admin CLI: people erase', () => {
     ]);
   });
 
-  it('is not delayed by emails of any length or number', async () => {
+  it('takes little time for any length or number of emails', async () => {
     const emails = Array.from({ length: 30 }, (_, index) => `zed-${index}@example.org`);
     const { ids: made } = await platform.apply({
       people: [{ key: 'zed', name: 'Zed Quillfeather', contact: { email: `${'a'.repeat(400)}@example.org` } }],

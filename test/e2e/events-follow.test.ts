@@ -7,7 +7,7 @@ import { applyDemo, createConversation, startTestPlatform, type Demo, type TestP
 
 let platform: TestPlatform;
 let demo: Demo;
-/** Token of Ben, who reads the conversations that he takes part in. */
+/** The token of Ben, with access to the conversations in which he participates. */
 let token: string;
 /** The cursor before all events. */
 let begin: string;
@@ -21,8 +21,8 @@ beforeAll(async () => {
   demo = await applyDemo(platform, 'far');
   token = await platform.login('ben-far@example.org', 'secret-of-ben-far');
   begin = (await platform.client.withToken(token).listEvents({ query: { after: 'latest' } })).body.next;
-  // By the feed's index Ben participates in all of these, too many to check one by one; the owning service, which does
-  // not know them, denies access.
+  // The feed's index lists Ben as participant of all these subjects, which are too many to check one by one. The owning
+  // service does not know the subjects and denies access.
   await fillFeed(platform, 2_500, { first: 3_000_000, subjects: 2_500, person: demo.ben });
   await fillFeed(platform, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
   conversation = (await createConversation(platform, demo, '2026-05-01T10:00:00Z', demo.ben)).id;
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 describe('client.events with pages that end early (V4, V10)', () => {
-  it.each([0, 25])('reaches the end without a pause and without repeated requests; wait %d', async (waitSeconds) => {
+  it.each([0, 25])('reaches the end of the feed without pauses or repeated requests; wait %d', async (waitSeconds) => {
     const pages: { after: string | null; items: number; more: boolean }[] = [];
     const client = createClient({
       baseUrl: platform.baseUrl,
@@ -75,7 +75,7 @@ describe('client.events with pages that end early (V4, V10)', () => {
 
 describe('GET /api/v1/events (rules/http#ids)', () => {
   it.each(['0', '-1', '2147483648', '99999999999999999999'])(
-    'returns no events for the unknown subject %s',
+    'returns no feed events for the unknown subject %s',
     async (id) => {
       const query = `after=${encodeURIComponent(begin)}&subject_type=conversation&subject_id=${id}`;
       const { status, json } = await platform.call('GET', `/api/v1/events?${query}`, { token });

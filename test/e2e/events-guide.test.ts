@@ -1,6 +1,6 @@
 /**
- * docs/guides/events.md as a reader would use it: its documented response and its program, killed and restarted (V3,
- * V8).
+ * Follows docs/guides/events.md as a reader would: checks the documented response, and kills and restarts the
+ * documented program (V3, V8).
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ const person = async (key: string): Promise<void> => {
   await platform.apply({ people: [{ key, name: `Person ${key}` }] });
 };
 
-/** Starts the guide's program. @returns its output lines */
+/** Starts the program of the guide. @returns the list to which its output lines are added */
 function follow(): string[] {
   const lines: string[] = [];
   running = spawn(process.execPath, [join(folder, 'follow.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -68,14 +68,14 @@ function follow(): string[] {
 }
 
 describe('docs/guides/events.md', () => {
-  it('shows the actual responses of the feed', async () => {
+  it('contains the actual responses of the feed', async () => {
     const [, command = ''] = blocks('sh');
     const { stdout } = await run('sh', ['-c', command], { env });
     const shown = JSON.parse(blocks('json')[0] ?? '') as object;
     expect(JSON.parse(stdout)).toEqual({ ...shown, next: expect.any(String) });
   });
 
-  it('has a program that misses no events, also when it is killed and restarted', async () => {
+  it('contains a program that misses no events, also after it is killed and restarted', async () => {
     writeFileSync(join(folder, 'follow.mjs'), blocks('js')[0] ?? '');
     const first = follow();
     await waitFor(async () => {
@@ -99,7 +99,7 @@ describe('docs/guides/events.md', () => {
     expect(second.every((line) => /^person\.created \d+ \{\}$/.test(line))).toBe(true);
   });
 
-  it('explains the error when the next events are past the retention (V3, V10)', async () => {
+  it('explains the error when the next events are older than the retention (V3, V10)', async () => {
     const read = (query = '') =>
       platform.call('GET', `/api/v1/events?limit=1${query}`, { token: env['COHERENCE_KEY'] ?? '' });
     const { next } = (await read()).json;

@@ -22,7 +22,7 @@ const find = (query: Record<string, string | number>, token?: string | null) => 
 };
 
 describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
-  it('creates an unscheduled conversation at the time of the caller and finds it again', async () => {
+  it('creates an unscheduled conversation at the requested time and returns it again for the next call', async () => {
     const query = { person_id: demo.ada, journey: demo.journey, time: '2026-05-01T10:00:00.123456Z' };
     const first = await platform.client.findActiveConversations({ query });
     expect(first.status).toBe(200);
@@ -52,7 +52,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     expect(again.body.map(({ id }) => id)).toEqual([first.body[0]?.id]);
   });
 
-  it('matches a start exactly five minutes after the time and creates one beyond', async () => {
+  it('returns a conversation that starts exactly five minutes after the requested time, and creates one for a later start', async () => {
     const other = await applyDemo(platform, 'early');
     const made = await createConversation(platform, other, '2026-06-01T10:05:00Z');
     const exact = await find({ person_id: other.ada, journey: other.journey, time: '2026-06-01T10:00:00Z' });
@@ -62,7 +62,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     expect(beyond.json[0].start).toBe('2026-06-01T09:59:59.999999Z');
   });
 
-  it('returns every match, ordered by start, and creates nothing (D2)', async () => {
+  it('returns all matching conversations by start, and creates none (D2)', async () => {
     const other = await applyDemo(platform, 'many');
     const late = await createConversation(platform, other, '2026-06-02T10:00:00Z');
     const early = await createConversation(platform, other, '2026-06-01T10:00:00Z');
@@ -70,7 +70,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     expect(all.json.map((item: any) => item.id)).toEqual([early.id, late.id]);
   });
 
-  it('does not match another person or journey', async () => {
+  it('does not return conversations of another person or journey', async () => {
     const [other, second] = [await applyDemo(platform, 'apart'), await applyDemo(platform, 'second')];
     const ada = await createConversation(platform, other);
     const ben = await createConversation(platform, other, '2026-05-01T10:00:00Z', other.ben);
@@ -83,7 +83,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     ]);
   });
 
-  it('reads a time without offset as UTC and a space as the plus of an offset (rules/http#datetimes-in)', async () => {
+  it('reads a time without an offset as UTC, and a space before an offset as a plus (rules/http#datetimes-in)', async () => {
     const other = await applyDemo(platform, 'naive');
     const naive = await createConversation(platform, other, '2026-05-01T10:00:00');
     expect(naive.start).toBe('2026-05-01T10:00:00Z');
@@ -95,7 +95,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   });
 
   it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
-    'accepts the year of %s and returns it unchanged',
+    'accepts the year of %s and returns the time unchanged',
     async (time) => {
       const other = await applyDemo(platform, `year-${time.slice(0, 4)}`);
       expect((await createConversation(platform, other, time)).start).toBe(time);
@@ -110,7 +110,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
     expect(new Set(answers.flatMap((answer) => answer.json.map((item: any) => item.id))).size).toBe(1);
   });
 
-  it('accepts a per-user token', async () => {
+  it('accepts a per-user token for find-or-create', async () => {
     const token = await platform.login('ben-find@example.org', 'secret-of-ben-find');
     expect(
       (await find({ person_id: demo.ben, journey: demo.journey, time: '2026-05-01T10:00:00Z' }, token)).status,
@@ -119,16 +119,19 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
 });
 
 describe('GET /conversations, errors (rules/http#error-envelopes; D3)', () => {
-  it('returns 401 without a credential', async () => {
+  it('returns 401 for find-or-create without a credential', async () => {
     const answer = await find({ person_id: 'x' }, null);
     expect([answer.status, answer.json]).toEqual([401, { detail: 'Unauthorized' }]);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it.each([999_999_999, 0, -1, '9223372036854775808'])('returns 404 person_not_found for person %s', async (person) => {
-    const answer = await find({ person_id: person, journey: 'no-such', time: '2026-05-01T10:00:00Z' });
-    expect([answer.status, answer.json]).toEqual([404, { error: 'person_not_found', message: expect.any(String) }]);
-  });
+  it.each([999_999_999, 0, -1, '9223372036854775808'])(
+    'returns 404 person_not_found for the person %s',
+    async (person) => {
+      const answer = await find({ person_id: person, journey: 'no-such', time: '2026-05-01T10:00:00Z' });
+      expect([answer.status, answer.json]).toEqual([404, { error: 'person_not_found', message: expect.any(String) }]);
+    },
+  );
 
   it('returns 404 journey_not_found for an unknown journey', async () => {
     const answer = await find({ person_id: demo.ada, journey: 'no-such', time: '2026-05-01T10:00:00Z' });
@@ -145,7 +148,7 @@ describe('GET /conversations, errors (rules/http#error-envelopes; D3)', () => {
   it.each([
     ['no event', []],
     ['two events', ['a', 'b']],
-  ])('returns 409 for a journey of %s, and only when it would create a conversation', async (_name, events) => {
+  ])('returns 409 for a journey of %s only when no conversation matches', async (_name, events) => {
     const slug = `owned-${events.length}`;
     await platform.apply({
       journeys: [{ slug, name: slug, is_conversation: true, steps: [] }],

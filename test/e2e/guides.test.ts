@@ -44,18 +44,18 @@ function expectation(shown: unknown): unknown {
   );
 }
 
-describe.each(['api.md', 'operations-api.md'])('docs/guides/%s', (guide) => {
+describe.each(['api.md', 'operations-api.md'])('docs/guides/%s: commands', (guide) => {
   const blocks = readBlocks(guide);
   const commands = blocks.flatMap(({ language, text }, index) => {
     const next = blocks[index + 1];
     return language === 'sh' && next?.language === 'json' ? [{ command: text.trim(), shown: next.text }] : [];
   });
 
-  it('contains commands', () => {
+  it('contains at least one command', () => {
     expect(commands.length).toBeGreaterThan(2);
   });
 
-  it.each(commands)('shows the actual output of $command', async ({ command, shown }) => {
+  it.each(commands)('contains the actual output of $command', async ({ command, shown }) => {
     const env = { ...process.env, BASE: platform.baseUrl, API_TOKEN: platform.sharedToken, OPS_TOKEN: opsToken };
     const { stdout } = await run('sh', ['-c', command], { env });
     expect(JSON.parse(stdout)).toEqual(expectation(JSON.parse(shown)));
@@ -65,14 +65,14 @@ describe.each(['api.md', 'operations-api.md'])('docs/guides/%s', (guide) => {
 describe('docs/guides/privacy.md', () => {
   const text = readFileSync(join(guidesDir, 'privacy.md'), 'utf8');
 
-  it('describes contents and retention of every table', async () => {
+  it('describes contents and retention of every database table', async () => {
     const rows = await platform.sql<{ name: string }>(
       `select table_schema || '.' || table_name as name from information_schema.tables
        where table_schema in ('agents', 'conversations', 'directory', 'events', 'media', 'transcripts') and table_type = 'BASE TABLE'
          and table_name !~ '^feed_([0-9]+|other)$' order by 1`,
     );
-    // Pure join tables have no own data and are named after the joined tables. Tables that every service has are listed
-    // once.
+    // Returns whether the page must name the table. Join tables have no data besides the joined ids, and tables that
+    // every service has are described once.
     const isOwn = (name: string): boolean =>
       !/(^|\.)(jobs|job_attempts|outbox|handed_over|audit_log|audit_head)$|migrations$|_notes$|_journeys$|_spheres$|_children$|_rows_\w+$/.test(
         name,
@@ -81,7 +81,7 @@ describe('docs/guides/privacy.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('names only existing settings', () => {
+  it('refers only to existing settings', () => {
     const settings = readFileSync(join(guidesDir, '..', 'settings.md'), 'utf8');
     const names = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, name = '']) => name);
     expect([...new Set(names)].filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);

@@ -54,7 +54,7 @@ async function openThread(): Promise<{ id: number; visitorId: string }> {
 }
 
 describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
-  it('shows threads to viewers, lets operators act, and denies both to all others', async () => {
+  it('shows threads to viewers, allows operators to act, and denies both to other accounts', async () => {
     const { id, visitorId } = await openThread();
     const { status, text, json } = await list('?agent=guide&channel=web&taken=false');
     expect([status, json.items[0].id]).toEqual([200, id]);
@@ -72,7 +72,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect((await act('operator', 'take', 999_999)).json.code).toBe('not_found');
   });
 
-  it('pages through all threads, each once', async () => {
+  it('lists all threads in pages, each once', async () => {
     await openThread();
     await openThread();
     const ids: number[] = [];
@@ -85,7 +85,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(ids.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('lets one of two operators take over a thread and reports the holder to the other; either can end the takeover (H1)', async () => {
+  it('allows one of two operators to take over a thread, reports the holder to the other, and allows either to end the takeover (H1)', async () => {
     const { id, visitorId } = await openThread();
     const both = await Promise.all([act('operator', 'take', id), act('other', 'take', id)]);
     expect(both.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 409]);
@@ -131,7 +131,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(JSON.stringify(audit)).not.toContain('Hello from');
   });
 
-  it('completes the stream of a reply when the thread is taken over: only done, and a notice that a person will answer (H2)', async () => {
+  it('ends a streamed reply with `done` and a notice that a person will reply when the thread is taken over (H2)', async () => {
     const { id, visitorId } = await openThread();
     await act('operator', 'take', id);
     const { status, headers, text } = await say('Streamed?', visitorId, { accept: 'text/event-stream' });
@@ -144,7 +144,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     });
   });
 
-  it('ends a streamed reply at once when the thread is taken over, and shows no later model output (H1)', async () => {
+  it('ends a streamed reply immediately when the thread is taken over, and sends no later model output (H1)', async () => {
     const { id, visitorId } = await openThread();
     const held = Promise.withResolvers<void>();
     llm.answerWith(() => 'Slow answer secret end.', {
@@ -156,7 +156,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
       body: JSON.stringify({ body: 'Slowly', visitor_id: visitorId }),
     });
     let seen = '';
-    // The model resumes only after the stream has ended.
+    // The model waits until the stream has ended.
     for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       if (seen === '') expect((await act('operator', 'take', id)).status).toBe(200);
       seen += text;
@@ -174,7 +174,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(json.messages.at(-1)).toMatchObject({ author: { kind: 'visitor' }, body: 'Slowly' });
   });
 
-  it('is available in the admin CLI', async () => {
+  it('lists threads, takes them over and sends operator messages in the admin CLI', async () => {
     const { id } = await openThread();
     expect(
       (await platform.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id),

@@ -71,7 +71,7 @@ const countPeople = async (name: string): Promise<number> =>
 const kept = (key: string) => platform.sql('select 1 from directory.kept_answers where key = $1', [key]);
 
 describe('Idempotency-Key (I1, I4)', () => {
-  it('is accepted by every POST of the API except login, and by key operations, which do not record the response (K10)', () => {
+  it('accepts the Idempotency-Key on every POST except login, and on key operations, whose response it does not store (K10)', () => {
     const writes = routes.filter(
       ({ method, path }) => method === 'POST' && path.startsWith('/api/v1/') && !path.startsWith('/api/v1/auth/'),
     );
@@ -80,7 +80,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(writes.length).toBeGreaterThan(without.length);
   });
 
-  it('applies fifty concurrent requests once, each with that response or asked to retry', async () => {
+  it('applies fifty concurrent requests with one key once, and returns to each the same response or a request to retry', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 50 }, () => post('/people', { name: 'One of fifty' }, key)));
     expect(await countPeople('One of fifty')).toBe(1);
@@ -97,7 +97,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([again.status, again.text, isReplayed(again)]).toEqual([201, made[0]?.text, true]);
   });
 
-  it('reports to concurrent callers that the first request is still running', async () => {
+  it('returns a retryable error to concurrent requests while the first request with the key runs', async () => {
     const key = randomUUID();
     const path = `/holons/${id('holons', 'summer')}/update`;
     const letGo = await holdLocks(platform, `select 1 from directory.holons where slug = 'summer' for update`);
@@ -108,7 +108,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([await letGo(), (await made).status]).toEqual(['stopped', 200]);
   });
 
-  it('reports this for every operation, without starting it', async () => {
+  it('rejects a concurrent request with the same key for every operation, without starting the operation', async () => {
     const key = randomUUID();
     const { body: made } = await platform.client.createWebhookEndpoint(
       { body: { url: 'https://example.com/' } },
@@ -142,7 +142,7 @@ describe('Idempotency-Key (I1, I4)', () => {
       ['events.endpoints.update', `/webhook-endpoints/${made.endpoint.id}/update`, { description: 'Not changed' }],
       ['events.endpoints.rotate-secret', `/webhook-endpoints/${made.endpoint.id}/rotate-secret`, {}],
     ];
-    // Another session holds all these locks until it is stopped.
+    // Another database session holds the locks of all these keys until the test releases them.
     const turn = `hashtextextended(json_build_array('kept-answer', $1::integer, operation, $2::text)::text, 0)`;
     const letGo = await holdLocks(platform, `select pg_advisory_xact_lock(${turn}) from unnest($3::text[]) operation`, [
       made.endpoint.account_id,
@@ -162,7 +162,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(await platform.sql(`select 1 from directory.notes where body = 'Not written.'`)).toEqual([]);
   });
 
-  it('replays an error of the operation itself, whatever has changed since', async () => {
+  it('replays an error of the operation, even if the cause of the error no longer exists', async () => {
     const key = randomUUID();
     const taken = await post('/people', { name: 'Vera', contact: { email: 'vera@example.org' } });
     const twin = { name: 'Vera too', contact: { email: 'vera@example.org' } };
@@ -178,7 +178,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     ]);
   });
 
-  it('rejects a different request with the same key, by value, by path, and before resolving objects', async () => {
+  it('rejects a request with the same key and other values or another path, before it resolves objects', async () => {
     const key = randomUUID();
     const path = (slug: string | number): string =>
       `/holons/${typeof slug === 'number' ? slug : id('holons', slug)}/update`;
@@ -202,7 +202,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     }
   });
 
-  it('is scoped to an account and an operation', async () => {
+  it('scopes a key to an account and an operation', async () => {
     const key = randomUUID();
     const path = `/holons/${id('holons', 'summer')}/update`;
     expect((await post(path, { name: 'Summer of Ed' }, key)).status).toBe(200);
@@ -217,7 +217,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(isReplayed(await post(path, { name: 'Summer of Ed' }, key, body.token))).toBe(true);
   });
 
-  it('is not used up by errors before the operation or transient errors', async () => {
+  it('allows reusing a key after an error before the operation, and after a transient error', async () => {
     const [key, summer] = [randomUUID(), `/holons/${id('holons', 'summer')}/update`];
     const statuses = [
       await platform.call('POST', `/api/v1${summer}`, {
@@ -241,7 +241,7 @@ describe('Idempotency-Key (I1, I4)', () => {
   });
 
   it.each(['', 'x'.repeat(256), 'with space', 'tab\there', 'umlaut-\u00e4'])(
-    'rejects a key that is not 1 to 255 visible ASCII characters: %j',
+    'rejects the Idempotency-Key %j, which is not 1 to 255 visible ASCII characters',
     async (key) => {
       const answer = await post('/people', { name: 'Never made' }, key);
       expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
@@ -249,7 +249,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     },
   );
 
-  it('works for updates with notes, bulk writes, experiences and revoked keys', async () => {
+  it('applies updates with notes, bulk writes, experiences and key revocations once per Idempotency-Key', async () => {
     const { body } = await platform.client.createKey({ body: { name: 'To be revoked', scopes: ['*'] } }, { token: ed });
     const winter = id('holons', 'winter');
     for (const [path, json] of [
@@ -277,7 +277,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(await platform.sql(`select 1 from directory.holons where name = 'Once'`)).toHaveLength(1);
   });
 
-  it('replays a response only to a caller who still has the right to the operation (D89)', async () => {
+  it('replays a response only to a caller who may still call the operation (D89)', async () => {
     const summer = id('holons', 'summer');
     const membership = id('memberships', 'hana-summer');
     const { body: made } = await platform.client.createWebhookEndpoint(
@@ -327,7 +327,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     await isSuperuser(true);
   });
 
-  it('records no response of creating and rotating service keys (K10)', async () => {
+  it('stores no response of creating or rotating service keys (K10)', async () => {
     const key = randomUUID();
     const wish = { name: 'Twice', scopes: ['media:read'] };
     const [first, second] = [await post('/keys', wish, key), await post('/keys', wish, key)];
@@ -336,7 +336,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(await platform.findInDatabase(second.json.token.slice(-43))).toEqual([]);
   });
 
-  it('compares a form by its parts', async () => {
+  it('compares the parts of a form, regardless of the boundary', async () => {
     const picture = await sharp({ create: { width: 8, height: 6, channels: 3, background: '#c8285a' } })
       .png()
       .toBuffer();
@@ -359,7 +359,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([no.status, isReplayed(no), still.json, isReplayed(still)]).toEqual([400, false, no.json, true]);
   });
 
-  it('expires after a day', async () => {
+  it('forgets a key after one day', async () => {
     const key = randomUUID();
     await post('/people', { name: 'Of yesterday' }, key);
     await platform.sql(
@@ -371,7 +371,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(isReplayed(await post('/people', { name: 'Of today' }, key))).toBe(true);
   });
 
-  it('makes a client retry after a lost response safe', async () => {
+  it('makes the retry of the client after a lost response safe', async () => {
     const keys: (string | null)[] = [];
     const lossy: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -407,7 +407,7 @@ describe('If-Match of updates (I2, I4)', () => {
     ],
   ] as const;
 
-  it.each(places)('writes a %s only if it is unchanged since the caller read it', async (_name, path, update) => {
+  it.each(places)('updates a %s only if it is unchanged since the caller read it', async (_name, path, update) => {
     const first = await post(path(), update(1));
     const seen = first.headers.get('etag') ?? '';
     expect(seen).toMatch(/^"[\w-]{43}"$/);
@@ -423,7 +423,7 @@ describe('If-Match of updates (I2, I4)', () => {
     expect((await post(path(), update(4), undefined, ed, { 'if-match': '*' })).status).toBe(200);
   });
 
-  it('accepts the ETag of a holon read', async () => {
+  it('accepts the ETag of a holon response in If-Match', async () => {
     const summer = `/holons/${id('holons', 'summer')}`;
     const { headers } = await platform.call('GET', `/api/v1${summer}`, { token: ed });
     const written = await post(`${summer}/update`, { name: 'As read' }, undefined, ed, {
@@ -433,7 +433,7 @@ describe('If-Match of updates (I2, I4)', () => {
     expect([written.status, written.headers.get('etag')]).toEqual([200, after.headers.get('etag')]);
   });
 
-  it('lets one of many concurrent writers with the same ETag succeed', async () => {
+  it('applies one of many concurrent updates with the same ETag', async () => {
     const [, path, update] = places[1];
     const seen = (await post(path(), update(1))).headers.get('etag') ?? '';
     const answers = await Promise.all(
@@ -442,7 +442,7 @@ describe('If-Match of updates (I2, I4)', () => {
     expect(answers.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 412, 412, 412]);
   });
 
-  it('is checked after 401, 422 and 404, and before 400', async () => {
+  it('checks If-Match after 401, 422 and 404, and before 400', async () => {
     const stale = { 'if-match': '"stale"' };
     const path = `/memberships/${id('memberships', 'hana-summer')}/update`;
     const statuses = [
@@ -455,7 +455,7 @@ describe('If-Match of updates (I2, I4)', () => {
     expect(statuses).toEqual([401, 422, 404, 412, 400]);
   });
 
-  it('does not block a replay of an applied request', async () => {
+  it('replays an applied request even if its If-Match no longer matches', async () => {
     const [, path, update] = places[1];
     const [key, seen] = [randomUUID(), (await post(path(), update(6))).headers.get('etag') ?? ''];
     const first = await post(path(), update(7), key, ed, { 'if-match': seen });

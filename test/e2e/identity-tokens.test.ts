@@ -39,13 +39,13 @@ afterAll(async () => {
 
 const whoami = (token: string) => platform.call('GET', '/api/v1/auth/whoami', { token });
 const statusOf = async (token: string): Promise<number> => (await whoami(token)).status;
-/** Enough calls that the load balancer has reached both gateways. */
+/** Returns the statuses of several calls, so that the load balancer reaches both gateways. */
 const statusesOf = async (token: string): Promise<number[]> => [
   ...new Set(await Promise.all([1, 2, 3, 4, 5, 6].map(() => statusOf(token)))),
 ];
 
 describe('tokens of the identity provider (S1, S2)', () => {
-  it('acts as a per-user token once its subject is linked by the admin CLI', async () => {
+  it('accepts an identity token like a per-user token after the admin CLI has linked its subject', async () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     expect(await statusesOf(token)).toEqual([401]);
     const link = ['accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-at-the-provider'];
@@ -70,7 +70,7 @@ describe('tokens of the identity provider (S1, S2)', () => {
     ]);
   });
 
-  it('is linked at its first use by a verified email, with an audit entry', async () => {
+  it('links a subject at its first use to the account with the verified email, and writes an audit entry', async () => {
     await provider.describe('cleo', { email: 'Cleo@example.org', email_verified: true });
     const token = await provider.accessToken('cleo');
     expect((await whoami(token)).json).toMatchObject({ authenticated: true, person: { name: 'cleo' } });
@@ -84,13 +84,13 @@ describe('tokens of the identity provider (S1, S2)', () => {
     expect(await statusOf(await provider.accessToken('dora'))).toBe(401);
   });
 
-  it('does not grant access to an account linked to another subject (S5)', async () => {
+  it('denies access to an account that is linked to another subject (S5)', async () => {
     await provider.describe('cleo-2', { email: 'cleo@example.org', email_verified: true });
     expect(await statusesOf(await provider.accessToken('cleo-2'))).toEqual([401]);
   });
 
-  /** For the delay see services/api-gateway/credentials/cache.test.ts. */
-  it('is rejected on every replica when its account is deactivated or the subject unlinked (S2)', async () => {
+  /** The maximum delay is tested in services/api-gateway/credentials/cache.test.ts. */
+  it('rejects a token on every replica after its account was deactivated or its subject unlinked (S2)', async () => {
     const ends = [
       ['accounts', 'unlink', 'emil@example.org', '--subject', 'emil'],
       ['accounts', 'deactivate', 'emil@example.org'],
@@ -105,7 +105,7 @@ describe('tokens of the identity provider (S1, S2)', () => {
     }
   });
 
-  it('ends a request that waits for events when the token expires (D89)', async () => {
+  it('ends a long-poll for events when the identity token expires (D89)', async () => {
     await platform.ask('accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-who-waits');
     const { json } = await platform.call('GET', '/api/v1/events?after=latest', {
       token: await provider.sign({ sub: 'ada-who-waits' }),
@@ -118,7 +118,7 @@ describe('tokens of the identity provider (S1, S2)', () => {
     expect([waited.status, waited.json.code]).toEqual([401, 'unauthenticated']);
   });
 
-  it('cannot be used for logout, passwords or sessions (S5)', async () => {
+  it('rejects an identity token for logout, passwords and sessions (S5)', async () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     const asked = await Promise.all([
       platform.call('POST', '/api/v1/auth/logout', { token }),
@@ -139,14 +139,14 @@ describe('tokens of the identity provider (S1, S2)', () => {
     ['beginning', { nbf: Math.floor(Date.now() / 1000) + 3_600 }, {}],
     ['type', {}, { typ: 'logout+jwt' }],
     ['key', {}, { kid: 'unknown' }],
-  ])('is rejected for its %s', async (_what, claims, header) => {
+  ])('rejects an identity token for its %s', async (_what, claims, header) => {
     const { status, json, headers } = await whoami(
       await provider.sign({ sub: 'ada-at-the-provider', ...claims }, header),
     );
     expect([status, json.code, headers.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer']);
   });
 
-  it('is rejected unsigned, and does not appear in logs or tables', async () => {
+  it('rejects an unsigned identity token, and writes no identity token to logs or tables', async () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     const [, payload = '', signature = ''] = token.split('.');
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
@@ -159,7 +159,7 @@ describe('tokens of the identity provider (S1, S2)', () => {
 });
 
 describe('identity provider row in `doctor` of the admin CLI (rules/cli#admin-cli, S4, S5)', () => {
-  it('reports the number of keys, why the provider does not respond, and that an address without TLS must be allowed', async () => {
+  it('reports the number of keys, or why the provider does not respond, or that a URL without TLS is not allowed', async () => {
     const row = async (): Promise<unknown> => {
       const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer);
       return ((await told) as { name: string }[]).find(({ name }) => name === 'identity provider');
@@ -178,7 +178,7 @@ describe('identity provider row in `doctor` of the admin CLI (rules/cli#admin-cl
 });
 
 describe('unavailable identity provider (S4)', () => {
-  it('accepts tokens of known keys, and returns 503 for tokens of unknown keys', async () => {
+  it('accepts tokens signed by cached keys, and returns 503 for tokens with unknown keys', async () => {
     const known = await provider.sign({ sub: 'ada-at-the-provider' });
     expect(await statusesOf(known)).toEqual([200]);
     await provider.disconnect();
@@ -186,7 +186,8 @@ describe('unavailable identity provider (S4)', () => {
     const unknown = await provider.sign({ sub: 'ada-at-the-provider' });
     const fresh = await statusesOf(known);
     expect(fresh).toEqual([200]);
-    // Each gateway requested an unknown key less than half a minute ago; a restart clears its cached keys.
+    // A gateway requests unknown keys at most every half minute, and each gateway has just done so. A restart clears
+    // its cached keys.
     const restart = async (name: string): Promise<void> => {
       await platform.runtime.processes.get(name)?.stop();
       await platform.runtime.restart(name);
@@ -202,8 +203,8 @@ describe('unavailable identity provider (S4)', () => {
   });
 });
 
-describe('gateway with an issuer over http that is not allowed (S5)', () => {
-  it('does not start, and reports the reason', async () => {
+describe('gateway with an http issuer that is not allowed (S5)', () => {
+  it('rejects the start and reports the reason', async () => {
     await platform.runtime.processes.get('api-gateway#2')?.stop();
     await expect(
       platform.runtime.restart('api-gateway#2', { OUTBOUND_ALLOWED_HOSTS: 'elsewhere.example.org' }),

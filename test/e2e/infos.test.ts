@@ -25,12 +25,12 @@ const patch = (id: number, infos: unknown, call: Call = {}): Promise<Answer> =>
 const get = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
 
 describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', () => {
-  it('returns {} when nothing is stored', async () => {
+  it('returns {} when no infos are stored', async () => {
     const answer = await read(await fresh());
     expect([answer.status, answer.json]).toEqual([200, { infos: {} }]);
   });
 
-  it('merges top-level keys, replaces whole values and returns the result', async () => {
+  it('merges top-level keys of infos, replaces whole values and returns the result', async () => {
     const id = await fresh();
     expect((await patch(id, { a: { x: 1 }, b: [1] })).json).toEqual({ infos: { a: { x: 1 }, b: [1] } });
     const answer = await patch(id, { a: { y: 2 }, c: null });
@@ -39,7 +39,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect((await get(id)).infos).toEqual(answer.json.infos);
   });
 
-  it('does not read or write config', async () => {
+  it('does not return or change config in infos requests', async () => {
     const id = await fresh();
     await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { config: { kept: 1 } } });
     const answer = await platform.call('PATCH', path(id), {
@@ -50,14 +50,14 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect((await get(id)).config).toEqual({ kept: 1 });
   });
 
-  it('loses no update in concurrent writes', async () => {
+  it('loses no update in concurrent writes of infos', async () => {
     const id = await fresh();
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => patch(id, { [`k${n}`]: n })));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(Object.keys((await read(id)).json.infos)).toHaveLength(50);
   });
 
-  it('preserves big integers and keys such as __proto__ (rules/http#numbers-and-keys)', async () => {
+  it('preserves big integers and keys such as __proto__ in infos (rules/http#numbers-and-keys)', async () => {
     const id = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"a":1},"constructor":2}}';
     const answer = await platform.call('PATCH', path(id), {
@@ -72,7 +72,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     }
   });
 
-  it('updates updated_at on a change only (D9a)', async () => {
+  it('changes updated_at only if infos change (D9a)', async () => {
     const id = await fresh();
     const before = (await get(id)).updated_at;
     await patch(id, { a: 1 });
@@ -83,7 +83,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect((await get(id)).updated_at).toBe(after);
   });
 
-  it('ignores both concurrency guards (D9a)', async () => {
+  it('ignores expected_updated_at and If-Match for infos (D9a)', async () => {
     const id = await fresh();
     const answer = await patch(
       id,
@@ -93,7 +93,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
     expect([answer.status, answer.json]).toEqual([200, { infos: { a: 1 } }]);
   });
 
-  it('returns an ETag, and 304 when it matches (rules/http#etag)', async () => {
+  it('returns an ETag of infos, and 304 for a matching ETag (rules/http#etag)', async () => {
     const id = await fresh();
     const etag = (await read(id)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"/);
@@ -113,7 +113,7 @@ describe('infos, namespaces (rules/conversations#namespaces; D9b)', () => {
     ['question_changes', 'question-changes'],
     ['question_timings', 'derived'],
     ['audio', '/audio'],
-  ])('rejects %s with any value and writes nothing', async (key, hint) => {
+  ])('rejects the info key %s with any value and writes nothing', async (key, hint) => {
     const id = await fresh();
     for (const value of [{}, null]) {
       const answer = await patch(id, { ok: 1, [key]: value });
@@ -125,20 +125,20 @@ describe('infos, namespaces (rules/conversations#namespaces; D9b)', () => {
   });
 
   it.each(['publishing', 'publishing_status', 'publish_decisions', 'publishing_approval', 'anything', 'audio_notes'])(
-    'accepts %s',
+    'accepts the info key %s',
     async (key) => {
       expect((await patch(await fresh(), { [key]: { a: 1 } })).json).toEqual({ infos: { [key]: { a: 1 } } });
     },
   );
 });
 
-describe('infos, refusals (rules/conversations#infos; D12)', () => {
+describe('infos, rejected requests (rules/conversations#infos; D12)', () => {
   it.each([
     [{}, 'missing'],
     [{ infos: null }, 'dict_type'],
     [{ infos: [] }, 'dict_type'],
     [{ infos: 'x' }, 'dict_type'],
-  ])('returns 422 for the body %j', async (json, type) => {
+  ])('returns 422 for the infos %j', async (json, type) => {
     const answer = await platform.call('PATCH', path(await fresh()), { token, json });
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([
       422,
@@ -147,14 +147,14 @@ describe('infos, refusals (rules/conversations#infos; D12)', () => {
     ]);
   });
 
-  it('returns 404 before it validates the keys', async () => {
+  it('returns 404 for an unknown conversation before it validates the keys', async () => {
     expect([(await read(999_999_999)).json, (await patch(999_999_999, { audio: 1 })).json]).toEqual([
       { detail: 'Not Found' },
       { detail: 'Not Found' },
     ]);
   });
 
-  it('rejects the shared token with 403 and a missing token with 401', async () => {
+  it('rejects the shared token with 403 and a missing token with 401 for infos', async () => {
     const id = await fresh();
     for (const method of ['GET', 'PATCH']) {
       const shared = await platform.call(method, path(id), method === 'GET' ? {} : { json: { infos: {} } });

@@ -13,7 +13,7 @@ const readyTimeoutMs = 180_000;
 
 export interface Launch {
   readonly child: ChildProcess;
-  /** Output so far, stdout and stderr. */
+  /** Returns the output so far, stdout and stderr. */
   output(): string;
   readonly status: Promise<number | null>;
 }
@@ -28,7 +28,7 @@ export interface Launchpad {
   /** Port of the gateway. */
   readonly port: number;
   launch(env?: Readonly<Record<string, string>>, args?: readonly string[]): Launch;
-  /** Rejects with the output if the process exits before it is ready. */
+  /** Waits until the platform is ready. Rejects with the output if the process exits before. */
   waitUntilReady(item: Launch): Promise<void>;
   /** Returns every process that was started. */
   readRecord(): Recorded[];
@@ -41,7 +41,7 @@ export interface Launchpad {
 export async function createLaunchpad(): Promise<Launchpad> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
   const [port, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
-  // Port of the first service; the other services use the following ones.
+  // The metrics port of the first service; the other services use the ports that follow.
   const metricsPort = await findFreeRow();
   const launches: Launch[] = [];
   const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];

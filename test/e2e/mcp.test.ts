@@ -105,7 +105,7 @@ async function listTools(token: string): Promise<string[]> {
   }
 }
 
-/** Arguments for each tool, and the equivalent REST request. */
+/** Returns arguments for each tool, with the equivalent REST request. */
 const questions = (): readonly (readonly [tool: string, given: Record<string, unknown>, path: string])[] => [
   ['searchDirectory', { q: 'ad' }, '/api/v1/search?q=ad'],
   ['listPeople', { q: 'a', limit: 1 }, '/api/v1/people?q=a&limit=1'],
@@ -126,7 +126,7 @@ const questions = (): readonly (readonly [tool: string, given: Record<string, un
   ['searchTranscripts', { q: 'river', limit: 3 }, '/api/coherence/transcripts/search?q=river&limit=3'],
 ];
 
-/** REST errors that the tool returns in the same form. */
+/** Returns tool calls that fail, with the REST request that returns the same error. */
 const refusals = (): ReturnType<typeof questions> => [
   ['getPerson', { person_id: 999_999 }, '/api/v1/people/999999'],
   ['getPerson', { person_id: 'ada' }, '/api/v1/people/ada'],
@@ -156,7 +156,7 @@ describe('POST /mcp', () => {
     'a key of the directory',
     'a key of transcripts',
     'a key of events',
-  ])('returns for %s the same as REST, with each tool (M2)', async (who) => {
+  ])('returns for %s the same data as the REST API, for each tool (M2)', async (who) => {
     const token = tokens[who] ?? '';
     const listed = await listTools(token);
     for (const [tool, given, path] of [...questions(), ...refusals()]) {
@@ -168,7 +168,7 @@ describe('POST /mcp', () => {
     for (const tool of listed) expect(questions().map(([name]) => name)).toContain(tool);
   });
 
-  it('lists the tools allowed by the scopes of a key, and reports the required scope of others (M3)', async () => {
+  it('lists the tools that the scopes of a key allow, and reports the required scope of other tools (M3)', async () => {
     expect(await listTools(tokens['a key of events'] ?? '')).toEqual([]);
     expect(await listTools(tokens['a key of transcripts'] ?? '')).toEqual(['downloadTranscript', 'searchTranscripts']);
     const { text, isError } = await callTool(tokens['a key of transcripts'] ?? '', 'getPerson', {
@@ -184,7 +184,7 @@ describe('POST /mcp', () => {
     ]);
   });
 
-  it('describes arguments by the schemas of the route, and every tool as read-only (M1)', async () => {
+  it('describes tool arguments by the schemas of the routes, and every tool as read-only (M1)', async () => {
     const client = await connect(tokens['a superuser'] ?? '');
     const { tools } = await client.listTools();
     await client.close();
@@ -203,7 +203,7 @@ describe('POST /mcp', () => {
     });
   });
 
-  it('reports invalid arguments that no address can contain (M2)', async () => {
+  it('reports arguments that are invalid in a URL (M2)', async () => {
     const token = tokens['a superuser'] ?? '';
     for (const [given, argument] of [
       [{}, 'person_id'],
@@ -225,7 +225,7 @@ describe('POST /mcp', () => {
     expect((await callTool(token, 'getPerson', { person_id: '../holons' })).isError).toBe(true);
   });
 
-  it('rejects a response of more than a mebibyte with an explanation (M4)', async () => {
+  it('rejects a tool response over one MiB with an explanation (M4)', async () => {
     const [id, text] = [(await createConversation(platform, demo, '2024-01-01T10:00:00Z')).id, 'word '.repeat(60_000)];
     for (let position = 0; position < 4; position++)
       await platform.sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, $5, $6)`, [
@@ -246,7 +246,7 @@ describe('POST /mcp', () => {
     expect([part.isError, part.text.length > text.length]).toEqual([false, true]);
   });
 
-  it('serves clients of the 2025 revisions as well, without state between their requests (M5)', async () => {
+  it('serves clients of the 2025 protocol revisions, without state between requests (M5)', async () => {
     const client = await connect(tokens['a person'] ?? '', 'legacy');
     expect(client.getServerVersion()?.name).toBe('coherence');
     expect((await client.listTools()).tools.length).toBeGreaterThan(0);
@@ -300,7 +300,7 @@ const ofRevision = (method: string, params: object): { message: object; headers:
   },
 });
 
-/** Sends a raw message without a default Accept header. */
+/** Sends a raw message; the Accept header is missing unless the test sets it. */
 const send = (body: string, headers: Record<string, string> = {}): Promise<Answer> =>
   platform.call('POST', '/mcp', {
     token: tokens['a person'] ?? '',
@@ -319,7 +319,7 @@ describe('MCP client compatibility (M5; D104)', () => {
     ['text/event-stream', 'text/event-stream'],
     ['text/event-stream, */*;q=0.1', 'text/event-stream'],
     ['application/json;q=0, text/event-stream', 'text/event-stream'],
-  ])('answers Accept: %s with %s, in both revisions', async (accept, type) => {
+  ])('returns for Accept: %s the type %s, in both protocol revisions', async (accept, type) => {
     const { message, headers } = ofRevision('tools/list', {});
     for (const answer of [
       await send(JSON.stringify(listing), accept === undefined ? {} : { accept }),
@@ -332,7 +332,7 @@ describe('MCP client compatibility (M5; D104)', () => {
     }
   });
 
-  it('returns 406 to a client that accepts neither', async () => {
+  it('returns 406 to a client that accepts neither JSON nor an event stream', async () => {
     const answer = await send(JSON.stringify(listing), { accept: 'text/html' });
     expect([answer.status, answer.json]).toEqual([
       406,
@@ -340,7 +340,7 @@ describe('MCP client compatibility (M5; D104)', () => {
     ]);
   });
 
-  it('accepts whole floats for integers, in arguments and ids', async () => {
+  it('accepts whole floats as integers in arguments and request ids', async () => {
     for (const limit of ['1.0', '1e0', '10e-1', '1']) {
       const params = `{"name":"listPeople","arguments":{"q":"a","limit":${limit}}}`;
       const answer = await send(`{"jsonrpc":"2.0","id":7.0,"method":"tools/call","params":${params}}`);
@@ -352,7 +352,7 @@ describe('MCP client compatibility (M5; D104)', () => {
     expect(await callTool(tokens['a person'] ?? '', 'listPeople', { limit: 1.5 })).toMatchObject({ isError: true });
   });
 
-  it('returns an empty 202 for notifications and responses of the client', async () => {
+  it('returns 202 without a body for notifications and responses from the client', async () => {
     for (const [message, headers] of [
       [{ jsonrpc: '2.0', method: 'notifications/initialized' }, {}],
       [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, {}],
@@ -378,7 +378,7 @@ describe('MCP client compatibility (M5; D104)', () => {
     ['tools/list', { cursor: 'of another server' }, 'there is one page of tools, and no cursor'],
     ['tools/list', [], 'params must be an object'],
     ['tools/call', 'getPerson', 'params must be an object'],
-  ])('reports invalid parameters of %s: %j', async (method, params, problem) => {
+  ])('reports the invalid parameters of %s: %j', async (method, params, problem) => {
     const refused = { jsonrpc: '2.0', id: 1, error: { code: -32_602, message: `Invalid params: ${problem}` } };
     expect((await send(JSON.stringify({ ...listing, method, params }))).json).toEqual(refused);
     if (typeof params === 'string' || Array.isArray(params)) return;
@@ -386,7 +386,7 @@ describe('MCP client compatibility (M5; D104)', () => {
     expect((await send(JSON.stringify(message), headers)).json).toEqual(refused);
   });
 
-  it('accepts null for an absent value', async () => {
+  it('accepts null for an omitted argument', async () => {
     const whole = (await send(JSON.stringify(listing))).json;
     for (const params of [null, { cursor: null }, { cursor: null, _meta: null }, { cursor: '' }])
       expect((await send(JSON.stringify({ ...listing, params }))).json).toEqual(whole);
@@ -398,7 +398,7 @@ describe('MCP client compatibility (M5; D104)', () => {
 });
 
 describe('guards of /mcp (M6)', () => {
-  it('rejects requests without a per-user token, with the challenge of every route', async () => {
+  it('rejects requests without a per-user token, with the same challenge as REST routes', async () => {
     for (const token of [null, 'nobody', 'svc_key_000000000000_x']) {
       const answer = await post(listing, { token });
       expect([answer.status, answer.headers.get('www-authenticate'), answer.json]).toEqual([
@@ -411,13 +411,13 @@ describe('guards of /mcp (M6)', () => {
     expect([shared.status, shared.json]).toEqual([403, expect.objectContaining({ error: 'per_user_token_required' })]);
   });
 
-  it('rejects pages of origins that may not call the API', async () => {
+  it('rejects requests from pages of origins without CORS access', async () => {
     expect((await post(listing, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
     expect((await post(listing, { headers: { origin: 'null' } })).status).toBe(403);
     expect((await post(listing, { headers: { origin: 'https://app.example.org' } })).status).toBe(200);
   });
 
-  it('accepts only POST with one JSON message, within the usual body limit', async () => {
+  it('accepts only POST with one JSON message, within the JSON body limit', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await platform.call(method, '/mcp', { token: tokens['a person'] ?? '' });
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
@@ -440,7 +440,7 @@ describe('guards of /mcp (M6)', () => {
     );
   });
 
-  it('does not hold a connection for a subscription, and supports tools only', async () => {
+  it('rejects a subscription stream, and supports only tools', async () => {
     for (const method of ['subscriptions/listen', 'resources/list', 'prompts/list', 'completion/complete']) {
       const { message, headers } = ofRevision(method, { notifications: { toolsListChanged: true } });
       const answer = await post(message, { headers });
@@ -451,7 +451,7 @@ describe('guards of /mcp (M6)', () => {
     }
   });
 
-  it('hides details of an internal error, and logs no argument text', async () => {
+  it('omits details of internal errors from the response, and argument texts from logs', async () => {
     const { text } = await callTool(tokens['a person'] ?? '', 'searchTranscripts', { q: 'unloggedword' });
     expect(JSON.parse(text)).toMatchObject({ items: [] });
     expect(await platform.readLogs()).not.toContain('unloggedword');

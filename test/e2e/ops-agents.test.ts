@@ -1,4 +1,4 @@
-/** Agents from the operator's view: statements waiting for a decision (D70, P8), over the API and the admin CLI. */
+/** Agents for operators: statements waiting for approval (D70, P8), over the API and with the admin CLI. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
@@ -71,7 +71,7 @@ const sentences = async (state?: 'waiting' | 'approved'): Promise<any[]> =>
   (await get(`/guide/knowledge${state === undefined ? '' : `?state=${state}`}`)).json.items;
 
 describe('GET /api/ops/agents (D70, P9)', () => {
-  it('returns the number of pending sentences, in pages and like the admin CLI', async () => {
+  it('returns the number of pending knowledge sentences per agent, in pages, like the admin CLI', async () => {
     await decide('approve', [(await sentences())[0].id]);
     const guide = { slug: 'guide', name: 'Guide', waiting: 2, approved: 1 };
     const host = { slug: 'host', name: 'Host', waiting: 0, approved: 0 };
@@ -85,7 +85,7 @@ describe('GET /api/ops/agents (D70, P9)', () => {
     expect(await platform.ask('agents', 'list', '--after', 'guide')).toEqual([host]);
   });
 
-  it('rejects a cursor of another list (P8)', async () => {
+  it('rejects a cursor of another list with 400 (P8)', async () => {
     const { next } = (await get('?limit=1')).json;
     for (const path of ['?cursor=x', `/guide/knowledge?cursor=${next}`])
       expect((await get(path)).json.code).toBe('bad_cursor');
@@ -93,7 +93,7 @@ describe('GET /api/ops/agents (D70, P9)', () => {
 });
 
 describe('agent knowledge (D70, P9)', () => {
-  it('is approved and rejected by operators, with an audit entry for each action', async () => {
+  it('approves and rejects knowledge sentences for operators, with an audit entry for each action', async () => {
     const [one, two, three] = await sentences('waiting');
     expect(one).toEqual({
       id: one.id,
@@ -128,7 +128,7 @@ describe('agent knowledge (D70, P9)', () => {
     ).toEqual([three.id]);
   });
 
-  it('identifies threads by number without visitor ids, which would allow writing in the thread (D33a)', async () => {
+  it('identifies threads of knowledge by number, because a visitor id would allow writing in the thread (D33a)', async () => {
     const { status, text } = await get('/guide/knowledge');
     expect([status, text.includes(secretVisitor), text.includes(`"thread_id":${threads[0]}`)]).toEqual([
       200,
@@ -141,7 +141,7 @@ describe('agent knowledge (D70, P9)', () => {
     expect((await get('/nobody/knowledge')).json.code).toBe('not_found');
   });
 
-  it('changes nothing when one sentence does not exist, and rejects an empty selection', async () => {
+  it('changes nothing when one selected sentence does not exist, and rejects an empty selection', async () => {
     const [one] = await sentences();
     expect((await decide('approve', [one.id, 2_000_000_000])).json.code).toBe('not_found');
     expect((await decide('reject', [one.id, 2_000_000_000])).json.code).toBe('not_found');
@@ -150,7 +150,7 @@ describe('agent knowledge (D70, P9)', () => {
     expect((await sentences('waiting')).length).toBe(3);
   });
 
-  it('cannot be approved beyond the limit of 200 sentences per agent', async () => {
+  it('rejects approvals beyond the limit of 200 sentences per agent', async () => {
     await platform.sql(
       `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
        select agent_id, id, 'knowledge', 'More ' || n, 2 from agents.threads, generate_series(1, 198) n where id = $1`,
@@ -167,7 +167,7 @@ describe('agent knowledge (D70, P9)', () => {
     expect(await sentences('approved')).toEqual([]);
   });
 
-  it('is visible to viewers, and decided by operators only', async () => {
+  it('allows viewers to read knowledge, and only operators to approve and reject it', async () => {
     const [one] = await sentences();
     for (const verb of ['approve', 'reject'] as const) {
       expect((await decide(verb, [one.id], { token: tokens.viewer })).json.code).toBe('permission_denied');

@@ -75,7 +75,7 @@ const statesOf = async (service: string, ids: readonly string[]): Promise<string
   );
 
 describe('GET /api/ops/jobs (P2)', () => {
-  it('lists jobs of all services in one order, page by page, each once, while new jobs arrive', async () => {
+  it('lists jobs of all services in one order, page by page, each once, while new jobs are created', async () => {
     const made: string[] = [];
     for (let turn = 0; turn < 4; turn++) {
       for (const service of ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'])
@@ -162,7 +162,7 @@ describe('GET /api/ops/jobs (P2)', () => {
 });
 
 describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
-  it('returns payload, result and every attempt, including those before a redrive', async () => {
+  it('returns payload, result and every attempt of a job, including attempts before a redrive', async () => {
     const [id = ''] = await makeDead('media', { type: 'media.delete-blob', payload: { blob_id: 'no number' } });
     for (const _ of [1, 2]) {
       expect((await act('redrive', { ids: [{ service: 'media', id }] })).json).toMatchObject({
@@ -222,16 +222,19 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     ['POST', 'threads/ID/message', 'The thread does not exist.'],
     ['POST', 'threads/ID/hand-back', 'The thread does not exist.'],
     ['POST', 'pipelines/ID/retry', 'The conversation does not exist.'],
-  ])('%s /api/ops/%s reports what does not exist, also for an id out of range (D94)', async (method, path, message) => {
-    for (const id of ['0', '-1', '2147483647', '2147483648', '9007199254740991', '99999999999999999999']) {
-      const json = path.endsWith('message') ? { body: 'Hello' } : {};
-      const answer = await platform.call(method, `/api/ops/${path.replace('ID', id)}`, {
-        token: tokens.operator,
-        ...(method === 'POST' && { json }),
-      });
-      expect([id, answer.status, answer.json]).toEqual([id, 404, { code: 'not_found', message, retryable: false }]);
-    }
-  });
+  ])(
+    '%s /api/ops/%s returns 404 with the missing object, also for an id out of range (D94)',
+    async (method, path, message) => {
+      for (const id of ['0', '-1', '2147483647', '2147483648', '9007199254740991', '99999999999999999999']) {
+        const json = path.endsWith('message') ? { body: 'Hello' } : {};
+        const answer = await platform.call(method, `/api/ops/${path.replace('ID', id)}`, {
+          token: tokens.operator,
+          ...(method === 'POST' && { json }),
+        });
+        expect([id, answer.status, answer.json]).toEqual([id, 404, { code: 'not_found', message, retryable: false }]);
+      }
+    },
+  );
 
   it('returns 304 while the job is unchanged, and 200 after a change (rules/http#etag)', async () => {
     const [id = ''] = await makeDead('media');
@@ -262,7 +265,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
 });
 
 describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
-  it('count with dry_run, then act once: a second run changes nothing more', async () => {
+  it('count jobs with dry_run, then change each job once: a second run changes nothing', async () => {
     const ids = await makeDead('media', { error: 'of three', count: 3 });
     await makeDead('directory', { error: 'of three' });
     const filter = { error: 'of three', state: 'dead' };
@@ -271,7 +274,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     expect(new Set(await statesOf('media', ids))).toEqual(new Set(['dead']));
     const [first, second] = await Promise.all([act('redrive', { filter }), act('redrive', { filter })]);
     expect([first.status, second.status]).toEqual([200, 200]);
-    // Concurrent runs may split them.
+    // Concurrent redrives may each redrive some of the four jobs.
     expect(first.json.changed + second.json.changed).toBe(4);
     expect((await act('redrive', { filter })).json).toMatchObject({ matched: 0, changed: 0, failed: 0, items: [] });
   });
@@ -300,7 +303,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     expect((await cancel()).json).toMatchObject({ matched: 0, changed: 0, failed: 0 });
   });
 
-  it('cancel waiting jobs, and dead ones only by id; cancelled jobs can be queued again by id', async () => {
+  it('cancel waiting jobs by filter and dead jobs only by id, and can queue a cancelled job again by id', async () => {
     const [dead = '', other = ''] = await makeDead('directory', { error: 'to be cancelled', count: 2 });
     const [waiting = ''] = await makeDead('directory', { error: 'to be cancelled' });
     await platform.sql(
@@ -329,7 +332,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     });
   });
 
-  it('count unknown ids as failed, each once', async () => {
+  it('count each unknown job id once as failed', async () => {
     const [id = ''] = await makeDead('media');
     const strange = [
       { service: 'media', id: randomUUIDv7() },
@@ -349,7 +352,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     ['a page', { filter: { limit: 5, cursor: 'x' } }],
     ['no ids', { ids: [] }],
     ['ids and a filter', { ids: [{ service: 'media', id: randomUUIDv7() }], filter: { state: 'dead' } }],
-  ])('reject %s with 400 and change nothing (P8)', async (_name, body) => {
+  ])('reject %s with 400 and change no job (P8)', async (_name, body) => {
     const ids = await makeDead('media', { error: 'nobody means this' });
     for (const verb of ['redrive', 'cancel'] as const)
       expect([verb, (await act(verb, body)).status, (await act(verb, body)).json.code]).toEqual([
@@ -369,11 +372,11 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
       'too many ids',
       { ids: Array.from({ length: 10_001 }, (_item, index) => ({ service: 'media', id: String(index) })) },
     ],
-  ])('reject %s with 422', async (_name, body) => {
+  ])('reject job actions with %s with 422', async (_name, body) => {
     expect((await act('redrive', body)).status).toBe(422);
   });
 
-  it('write one audit entry with filter and counts, and none for a dry run (A1, A4, D99)', async () => {
+  it('write one audit entry with filter and counts, and no entry for a dry run (A1, A4, D99)', async () => {
     const [id = ''] = await makeDead('media', { error: 'seen by the auditor' });
     const filter = { error: 'seen by the auditor', service: 'media' };
     await act('redrive', { filter, dry_run: true });
@@ -404,7 +407,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
 });
 
 describe('permissions of job operations (P2, P3; rules/access#operators)', () => {
-  it('viewers read, operators act, other accounts do neither; actions without a token or with the shared token are rejected', async () => {
+  it('allows viewers to read jobs, operators to change them, and neither to other accounts or without an account', async () => {
     const [id = ''] = await makeDead('media');
     const body = { ids: [{ service: 'media', id }] };
     expect(await act('redrive', body, tokens.viewer)).toMatchObject({
@@ -424,7 +427,7 @@ describe('permissions of job operations (P2, P3; rules/access#operators)', () =>
 });
 
 describe('admin CLI: jobs (P3)', () => {
-  it('redrives, discards and cancels with the same filters, and counts with --dry-run', async () => {
+  it('redrives, discards and cancels jobs with the same filters, and counts them with --dry-run', async () => {
     await makeDead('directory', { error: 'by the CLI', payload: { conversation_id: 99 }, count: 2 });
     const filter = ['--error', 'by the CLI', '--conversation', '99'];
     expect(await platform.ask('jobs', 'redrive', ...filter, '--dry-run')).toEqual({ redriven: 2, dry_run: true });

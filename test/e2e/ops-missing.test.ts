@@ -1,6 +1,6 @@
 /**
- * Operator lists and actions during service outages: the rest is returned and done, with counts, and missing parts are
- * added later (P2, P3, P4).
+ * Operator lists and actions while services are unavailable: the available services return their data and run the
+ * action, with counts. The data of the unavailable services is added later (P2, P3, P4).
  */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -53,7 +53,7 @@ async function failureOf(...args: string[]): Promise<ReturnType<typeof toFailure
 }
 
 describe('operator requests while services are unavailable (P2 to P4; rules/operations-api#jobs)', () => {
-  it('return the jobs of the available services, and name the missing ones', async () => {
+  it('return the jobs of the available services, and list the unavailable services', async () => {
     const id = await makeDead('while others are away');
     const { status, json } = await platform.call('GET', '/api/ops/jobs?error=others+are+away', { token });
     expect([status, json]).toEqual([
@@ -62,7 +62,7 @@ describe('operator requests while services are unavailable (P2 to P4; rules/oper
     ]);
   });
 
-  it('act on the available services, and preserve the counts', async () => {
+  it('change jobs of the available services, and keep the counts of changed jobs', async () => {
     const id = await makeDead('to be queued again');
     const act = (body: unknown) => platform.call('POST', '/api/ops/jobs/redrive', { token, json: body });
     const filter = { error: 'to be queued again' };
@@ -75,7 +75,7 @@ describe('operator requests while services are unavailable (P2 to P4; rules/oper
     expect((await act({ ids: named })).json).toMatchObject({ failed: 0, missing: ['media'] });
   });
 
-  it('return 503 when no service responds', async () => {
+  it('return 503 for jobs when no service responds', async () => {
     for (const query of ['service=media', 'type=media.strange'])
       expect([query, (await platform.call('GET', `/api/ops/jobs?${query}`, { token })).status]).toEqual([query, 503]);
     expect((await platform.call('GET', '/api/ops/webhooks?kind=telegram', { token })).status).toBe(503);
@@ -96,7 +96,7 @@ describe('operator requests while services are unavailable (P2 to P4; rules/oper
 });
 
 describe('admin CLI actions while services are unavailable (P3, P4; rules/operations-api#jobs)', () => {
-  it('report the result of each service, exit with status 1, and change nothing more on a second run', async () => {
+  it('report the result of each service, exit with status 1, and change nothing else when repeated', async () => {
     await Promise.all([makeDead('told by service'), makeDead('told by service')]);
     const act = () => failureOf('jobs', 'redrive', '--error', 'told by service');
     const { exitCode, body } = await act();
@@ -114,7 +114,7 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
           .length === 0,
     );
     expect((await act()).body.message).toMatch(/^0 jobs are queued again\. No reply from /);
-    // A job belongs to one service, so unavailable services do not matter.
+    // A job belongs to one service, so the action succeeds although other services are unavailable.
     expect(await platform.ask('jobs', 'discard', await makeDead('of one service'))).toEqual({ discarded: 1 });
     const queued = randomUUIDv7();
     await platform.sql(
@@ -129,7 +129,7 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
     });
   });
 
-  it('report what the first service replayed when the second does not respond', async () => {
+  it('report the webhooks that the first service replayed when the second service does not respond', async () => {
     const id = await makeReceipt('replayed-alone');
     const act = (...more: string[]) => failureOf('webhooks', 'replay', '--text', 'replayed-alone', ...more);
     const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0 };
@@ -158,7 +158,7 @@ describe('operator lists when services are available again (P2, P4; rules/operat
   const read = async (path: string, query: string) =>
     (await platform.call('GET', `/api/ops/${path}?${query}`, { token })).json;
 
-  it('return the rows missing from an earlier page later, once, and end when all services have returned everything', async () => {
+  it('return rows that an earlier page missed on a later page, once, and end after all rows of all services', async () => {
     const error = 'error=comes+later&limit=2';
     const services = ['media', 'directory', 'media', 'directory', 'directory', 'media'];
     const ids = services.map((_service, place) => `01900000-0000-7000-8000-00000000000${services.length - place}`);
@@ -184,7 +184,7 @@ describe('operator lists when services are available again (P2, P4; rules/operat
       told.push(...page.items);
     }
     expect(told.map(({ id }) => ids.indexOf(id))).toEqual([1, 3, 0, 2, 4, 5]);
-    // The available services have returned all rows: only missing ones have more.
+    // The available services have returned all rows; only unavailable services may have more.
     expect(page.next).toEqual(expect.any(String));
     expect((await platform.call('GET', `/api/ops/jobs?${error}&cursor=${page.next}`, { token })).status).toBe(503);
 

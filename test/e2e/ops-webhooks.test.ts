@@ -69,7 +69,7 @@ async function receiveUpdate(body: string, outcome = 'answered'): Promise<number
 }
 
 describe('GET /api/ops/webhooks (P4)', () => {
-  it('lists webhooks of all services in one order, page by page, each once, while more are received', async () => {
+  it('lists webhooks of all services in one order, page by page, each once, while new ones are received', async () => {
     const made: number[] = [];
     for (let turn = 0; turn < 5; turn++)
       made.push(...(await receive('{"in": "one order"}')), await receiveUpdate('{"in": "one order"}'));
@@ -130,7 +130,7 @@ describe('GET /api/ops/webhooks (P4)', () => {
     expect((await list({ kind: 'telegram', person_id: String(personId) })).items).toEqual([]);
   });
 
-  it('filters by text and person in the admin CLI as well, which shows no secrets', async () => {
+  it('filters webhooks by text and person in the admin CLI, and prints no secrets', async () => {
     const [id = 0] = await receive('{"uid": "Sought-1", "token": "hidden-4711"}', { outcome: 'stale' });
     const update = await receiveUpdate('{"text": "sought-1"}');
     const ids = async (...options: string[]): Promise<number[]> =>
@@ -159,7 +159,7 @@ describe('GET /api/ops/webhooks (P4)', () => {
     await platform.sql('delete from agents.webhook_receipts where id = $1', [update]);
   });
 
-  it('rejects a text that is too short, an invalid cursor and a cursor of another list (P8)', async () => {
+  it('rejects a search text that is too short, an invalid cursor and a cursor of another list (P8)', async () => {
     expect((await get('?q=ab')).status).toBe(422);
     expect((await get('?kind=letter')).status).toBe(422);
     const jobs = Buffer.from(
@@ -173,8 +173,8 @@ describe('GET /api/ops/webhooks (P4)', () => {
   });
 });
 
-describe('redacted text (P4)', () => {
-  it('is not found by a list or a replay, while adjacent text is', async () => {
+describe('search in redacted webhooks (P4)', () => {
+  it('does not find redacted text in lists and replays, and finds the text beside it', async () => {
     const [id] = await receive('{"uid": "beside-1", "api_token": "hidden-4711", "note": "hidden-4712"}');
     const update = await receiveUpdate('{"text": "beside-1", "secret": "hidden-4711"}', 'failed');
     const found = async (q: string): Promise<unknown[]> => {
@@ -192,7 +192,7 @@ describe('redacted text (P4)', () => {
     await platform.sql('delete from agents.webhook_receipts where id = $1', [update]);
   });
 
-  it('does not hide bodies that sort after those whose secrets contain the text', async () => {
+  it('lists matching webhooks that sort after webhooks with a match only in redacted text', async () => {
     const [shown] = await receive('{"note": "sought-99"}');
     for (let count = 0; count < 3; count++) await receive('{"secret": "sought-99"}');
     const { items, next } = await list({ q: 'sought-99', limit: '1' });
@@ -204,7 +204,7 @@ describe('redacted text (P4)', () => {
 });
 
 describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
-  it('returns body and headers as received', async () => {
+  it('returns body and headers of a webhook as received', async () => {
     const [id] = await receive('{ "payload" : {"uid": "a"} }');
     const { status, json } = await get(`/${id}`);
     expect([status, json.body, json.headers]).toEqual([
@@ -222,7 +222,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
     });
   });
 
-  it('returns the headers that identify the sender of a message, and never its secret', async () => {
+  it('returns the headers that identify the sender of a webhook, and never its secret', async () => {
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'curl/8.14.1',
@@ -238,7 +238,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
     expect(await platform.findInDatabase('hush-hush-hush')).toEqual([]);
   });
 
-  it('redacts secrets in bodies of any format', async () => {
+  it('redacts secrets in webhook bodies of any format', async () => {
     const token = 'svc_agentic_k3v8q0w5n1x7c2m9b4h6j8l0p2r4t6y8_Tq7Zc1Xn5Vb9Mk3Lp0Jh6Gf2Ds8Aq4We7Rt1Yu5I';
     const [json, form] = [
       await receive(`{"n": 12345678901234567890, "api_key": "k-1", "text": "${token}"}`),
@@ -250,7 +250,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
     expect((await get(`/${form[0]}`)).json.body).toBe('a=b&token=[redacted]');
   });
 
-  it('returns 404 for an unknown receipt and 422 for an invalid id', async () => {
+  it('returns 404 for an unknown receipt and 422 for an invalid receipt id', async () => {
     for (const id of ['999999', '1999999999', '9007199254740991'])
       expect([id, (await get(`/${id}`)).json]).toEqual([
         id,
@@ -262,7 +262,7 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
 });
 
 describe('POST /api/ops/webhooks/replay (P4)', () => {
-  it('reprocesses webhooks with a body, changes nothing for those without, and counts with dry_run', async () => {
+  it('processes webhooks with a stored body again, changes nothing for others, and counts with dry_run', async () => {
     const [kept = 0] = await receive('{"to be": "replayed"}', { outcome: 'person_not_found' });
     const [gone = 0] = await receive(null, { outcome: 'rejected_signature' });
     const ids = [kept, kept, gone, 999_999, 1_999_999_999];
@@ -291,7 +291,7 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     expect((await replay({ filter: { q: 'to be": "replayed' }, dry_run: true })).json).toMatchObject({ failed: 0 });
   });
 
-  it('reprocesses ten thousand webhooks with one request and one audit entry (A4)', async () => {
+  it('processes ten thousand webhooks again with one request and one audit entry (A4)', async () => {
     await receive('{"ten": "thousand"}', { outcome: 'journey_error', count: 10_000 });
     const { status, json } = await replay({ filter: { outcome: 'journey_error', q: '"ten": "thousand"' } });
     expect([status, json]).toEqual([
@@ -308,7 +308,7 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     ]);
   });
 
-  it('does nothing for an answered message, and reports one whose agent does not exist', async () => {
+  it('changes nothing for an answered message, and reports a message whose agent does not exist', async () => {
     const [answered, lost] = [
       await receiveUpdate('{"update_id": 7, "message": {}}'),
       await receiveUpdate('{"update_id": 8, "message": {}}', 'failed'),
@@ -323,11 +323,11 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     [{ filter: { q: null, kind: null } }],
     [{ filter: { text: 'x', limit: 1, cursor: 'x' } }],
     [{ ids: [] }],
-  ])('rejects %j with 400 (P8)', async (body) => {
+  ])('rejects the replay request %j with 400 (P8)', async (body) => {
     expect(await replay(body)).toMatchObject({ status: 400, json: { code: 'empty_choice' } });
   });
 
-  it('rejects invalid ids, non-boolean values and too many ids with 422, and accounts without the right with 403', async () => {
+  it('rejects invalid ids, non-boolean values and too many ids with 422, and accounts without operator rights with 403', async () => {
     for (const body of [
       { ids: ['x'] },
       { ids: [0] },

@@ -82,7 +82,7 @@ describe('GET /api/ops/overview (P1)', () => {
     expect((await get('/api/ops/overview', platform.sharedToken)).status).toBe(401);
   });
 
-  it('is available in the admin CLI', async () => {
+  it('prints the overview in the admin CLI', async () => {
     const told = await platform.ask('overview');
     expect(names(told.services).toSorted()).toEqual([
       'agents',
@@ -97,7 +97,7 @@ describe('GET /api/ops/overview (P1)', () => {
     const { json } = await get('/api/ops/overview');
     expect(Object.keys(told).toSorted()).toEqual(Object.keys(json).toSorted());
     expect([told.version, told.spool]).toEqual([json.version, null]);
-    // Only the gateway depends on its own spool.
+    // Services report the same dependencies as the gateway, which also depends on its spool.
     expect(names(told.dependencies).filter((name) => !names(json.dependencies).includes(name))).toEqual([]);
     expect(told.dependencies.map(({ name, ready }: any) => [name, ready])).toContainEqual(['postgresql', true]);
     expect(names(told.streams)).toEqual(names(json.streams));
@@ -111,7 +111,7 @@ describe('pipelines (P5, P8)', () => {
   }
   let placed: Record<'waiting' | 'dead' | 'jobless' | 'elsewhere', Placed>;
 
-  /** Puts a conversation into a step with a job, as if it had entered it. */
+  /** Creates a conversation in a step, with its pipeline job, as if the conversation had entered the step. */
   async function place({ step, job }: { step: 'import' | 'held'; job?: string }): Promise<Placed> {
     const steps = await platform.sql<{ id: number; journey_id: number; slug: string }>(
       `select s.id, s.journey_id, s.slug from directory.journey_steps s join directory.journeys j on j.id = s.journey_id where j.slug = 'circle'`,
@@ -176,7 +176,7 @@ describe('pipelines (P5, P8)', () => {
   const retry = (id: number, token: string | null = tokens.operator) =>
     platform.call('POST', `/api/ops/pipelines/${id}/retry`, { token });
 
-  it('finds a conversation in a rare step on the first page, however many others entered another step later', async () => {
+  it('lists a conversation in a rare step on the first page, even if many others entered other steps later', async () => {
     const steps = [{ slug: 'rare', title: 'Rare', pipeline_job: 'transcript_import' }];
     await platform.apply({ journeys: [{ slug: 'seldom', name: 'Seldom', is_conversation: true, steps }] });
     const [made] = await platform.sql<{ id: number }>(
@@ -193,7 +193,7 @@ describe('pipelines (P5, P8)', () => {
     await platform.sql('delete from conversations.pipeline_entries where id = -1');
   });
 
-  it('returns the step of each conversation, since when, what it waits for, and its last error', async () => {
+  it('returns for each conversation the step, the time of entry, what the step waits for, and the last error', async () => {
     const { items, next } = await list('journey=circle&step=import');
     const facts = { journey: 'circle', step: 'import', since: expect.any(String) };
     expect([items, next]).toEqual([
@@ -240,7 +240,7 @@ describe('pipelines (P5, P8)', () => {
       expect((await get(`/api/ops/pipelines?cursor=${cursor}`)).json.code).toBe('bad_cursor');
   });
 
-  it('orders conversations by time of entry, not by id, across pages (D98)', async () => {
+  it('orders conversations on all pages by the time of step entry, not by id (D98)', async () => {
     const ids = [placed.waiting.id, placed.dead.id, placed.jobless.id];
     const set =
       'update conversations.pipeline_entries set entered_at = now() + make_interval(hours => $2) where conversation_id = any($1)';
@@ -255,7 +255,7 @@ describe('pipelines (P5, P8)', () => {
     expect(found).toEqual([placed.waiting.id, placed.jobless.id, placed.dead.id]);
   });
 
-  it('runs the same job now without creating a second; 409 without a job, 404 for an unknown conversation', async () => {
+  it('runs the existing job of a conversation now; returns 409 without a job and 404 for an unknown conversation', async () => {
     for (const { id, job } of [placed.waiting, placed.dead]) {
       const { status, json } = await retry(id);
       expect([status, json]).toEqual([
@@ -280,7 +280,7 @@ describe('pipelines (P5, P8)', () => {
     expect(entries).toMatchObject([{ changes: { job: placed.dead.job }, actor: { email: 'operator@example.org' } }]);
   });
 
-  it('allows viewers to read and only operators to act', async () => {
+  it('allows viewers to read pipelines and only operators to run jobs', async () => {
     expect((await retry(placed.waiting.id, tokens.viewer)).json.code).toBe('permission_denied');
     expect((await retry(placed.waiting.id, null)).status).toBe(401);
     expect((await get('/api/ops/pipelines', tokens.user)).status).toBe(403);

@@ -29,16 +29,16 @@ const changePassword = (token: string, current: string, next: string) =>
   ask('POST', '/api/v1/auth/password', token, { current, new: next });
 const idOf = (token: string): string => token.split('_')[2] ?? '';
 
-/** Connections are distributed to the gateways in turn. */
+/** Checks that all gateways reject the token. Requests are distributed to the gateways in turn. */
 async function isRefusedEverywhere(token: string): Promise<void> {
   for (let n = 0; n < 6; n++) expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(401);
 }
 
 describe('POST /api/v1/auth/password', () => {
-  /** For the delay see services/api-gateway/credentials/cache.test.ts. */
-  it('ends every session of the account on every gateway, including the current one', async () => {
+  /** The maximum delay is tested in services/api-gateway/credentials/cache.test.ts. */
+  it('ends every session of the account on every gateway after a password change, including the current session', async () => {
     const [own, other] = [await logIn(), await logIn()];
-    for (let n = 0; n < 4; n++) expect((await ask('GET', '/api/v1/auth/whoami', other)).status).toBe(200); // cached by both
+    for (let n = 0; n < 4; n++) expect((await ask('GET', '/api/v1/auth/whoami', other)).status).toBe(200); // Both gateways have cached the session.
     const answer = await changePassword(own, password, nextPassword);
     expect([answer.status, answer.json]).toEqual([200, { changed: true, revoked_sessions: 2 }]);
     await eventually(() => isRefusedEverywhere(other));
@@ -47,7 +47,7 @@ describe('POST /api/v1/auth/password', () => {
     expect(await platform.readLogs()).not.toContain(nextPassword);
   });
 
-  it('uses the v1 envelope: 403 for a wrong password, 400 for a weak one, 422 for an invalid request', async () => {
+  it('returns 403 for a wrong password, 400 for a weak one and 422 for an invalid request, in the envelope of /api/v1', async () => {
     const token = await logIn();
     const wrong = await changePassword(token, 'wrong', nextPassword);
     expect([wrong.status, wrong.json]).toEqual([
@@ -69,7 +69,7 @@ describe('POST /api/v1/auth/password', () => {
     ]);
   });
 
-  it('shares the throttle of logins', async () => {
+  it('counts failed password changes in the throttle of logins', async () => {
     const token = await logIn();
     for (let n = 0; n < 3; n++) expect((await changePassword(token, `wrong ${n}`, nextPassword)).status).toBe(403);
     const refused = await changePassword(token, password, nextPassword);
@@ -82,7 +82,7 @@ describe('POST /api/v1/auth/password', () => {
   it.each([
     ['the shared token', () => platform.sharedToken],
     ['no token', () => null],
-  ])('returns 401 for %s, like the session operations', async (_what, tokenOf) => {
+  ])('returns 401 for %s, for password changes and session operations', async (_what, tokenOf) => {
     for (const [method, path] of [
       ['POST', '/api/v1/auth/password'],
       ['GET', '/api/v1/auth/sessions'],
@@ -93,8 +93,8 @@ describe('POST /api/v1/auth/password', () => {
   });
 });
 
-describe('service keys and the own login (K10)', () => {
-  it('cannot change passwords, list sessions or end them, whatever the scopes of the key', async () => {
+describe('service keys and account credentials (K10)', () => {
+  it('denies password changes and session operations to a service key with any scopes', async () => {
     const own = await logIn();
     const { token } = await platform.ask('keys', 'create', email, '--name', 'A program', '--scope', '*');
     expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(200);
@@ -111,7 +111,7 @@ describe('service keys and the own login (K10)', () => {
 });
 
 describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
-  it('lists active sessions, and ends one on all gateways at once, also when repeated', async () => {
+  it('lists active sessions, and ends a session on all gateways at once, also when repeated', async () => {
     const [own, other] = [await logIn(), await logIn()];
     const list = await ask('GET', '/api/v1/auth/sessions?limit=10', own);
     expect([list.status, list.json]).toEqual([
@@ -138,7 +138,7 @@ describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
     expect((await ask('GET', '/api/v1/auth/sessions', own)).json.items).toHaveLength(1);
   });
 
-  it('returns 404 for the session of another account, which stays valid, and for invalid ids', async () => {
+  it('returns 404 for invalid session ids and for a session of another account, which remains active', async () => {
     const [own, foreign] = [await logIn(), await platform.login('ada-own@example.org', 'secret-of-ada-own')];
     for (const id of [idOf(foreign), 'a'.repeat(32), 'x', '%00', encodeURIComponent(foreign)]) {
       const answer = await ask('POST', `/api/v1/auth/sessions/${id}/revoke`, own);
@@ -147,7 +147,7 @@ describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
     expect((await ask('GET', '/api/v1/auth/whoami', foreign)).status).toBe(200);
   });
 
-  it('rejects a limit out of range', async () => {
+  it('rejects a session list limit that is out of range', async () => {
     expect((await ask('GET', '/api/v1/auth/sessions?limit=201', await logIn())).status).toBe(422);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A merge of two people during which the working service is killed (rules/people#merge-people; I3): it completes, and
+ * The service that executes a merge of two people is killed (rules/people#merge-people; I3): the merge completes, and
  * nothing is duplicated.
  */
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
 import { type Answer, type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-/** The killed service, and the service waiting for the locked rows. */
+/** The cases: the service that is killed, and the service that waits for the rows that the test locks. */
 const allCases = [
   {
     what: 'the directory, before its part commits',
@@ -44,7 +44,7 @@ const allCases = [
     rows: `events.subjects where type = 'conversation' and people @> array[$1::integer]`,
   },
 ] as const;
-/** The smoke form runs only the first case, where a merge starts. */
+/** The smoke form runs only the first case: the merge is killed at its start. */
 const cases = isRelease ? allCases : allCases.slice(0, 1);
 const pairs = cases.map((_case, index) => ({ gone: `gone-${index}`, stays: `stays-${index}` }));
 const everybody = pairs.flatMap(({ gone, stays }) => [gone, stays]);
@@ -126,7 +126,10 @@ const conversationId = async (key: string): Promise<number> =>
     ])
   )[0]?.id ?? 0;
 
-/** Kills the process when `waiting` waits for the person's rows, which the test locks. */
+/**
+ * Kills the process once `waiting` waits for the rows of the person, which the test has locked. Then restarts the
+ * process.
+ */
 async function killWhileWaiting({ killed, waiting }: (typeof cases)[number], person: number): Promise<void> {
   await waitForLockWait(platform.sql, waiting);
   const item = platform.runtime.processes.get(killed);
@@ -158,7 +161,7 @@ async function count(person: number): Promise<Record<string, number>> {
 
 describe('kill -9 during a merge of people (I3)', () => {
   it.each(cases.map((item, index) => ({ ...item, index })))(
-    'of $what: the merge completes in every service after the restart, without duplicates',
+    'of $what: completes the merge in every service after the restart, without duplicates',
     async ({ index, ...item }) => {
       const [gone, stays] = [idOf(pairs[index]?.gone ?? ''), idOf(pairs[index]?.stays ?? '')];
       const whole = { memberships: 1, notes: 1, accounts: 2, conversations: 2, said: 2, found: 2, uploads: 1, told: 2 };
@@ -171,7 +174,7 @@ describe('kill -9 during a merge of people (I3)', () => {
           headers: { 'idempotency-key': key },
         });
       const letGo = await holdLocks(platform, `select 1 from ${item.rows} for update`, [gone]);
-      // A client without a response retries with the same key.
+      // The client receives no response and retries with the same key.
       unanswered.push(merge().catch(() => undefined));
       await killWhileWaiting(item, gone);
       await letGo();
@@ -183,7 +186,7 @@ describe('kill -9 during a merge of people (I3)', () => {
     },
   );
 
-  it('publishes and records each merge once', async () => {
+  it('publishes and records each merge once after the restart', async () => {
     const wanted = pairs.map(({ gone, stays }) => ({ gone: String(idOf(gone)), into: String(idOf(stays)) }));
     const told = `select subject_id::text as gone, data ->> 'into' as into from events.feed where type = 'person.merged' order by subject_id`;
     await eventually(async () => expect(await platform.sql(told)).toEqual(wanted));

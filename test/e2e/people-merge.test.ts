@@ -131,7 +131,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 describe('merging people (I3, I5)', () => {
-  it('requires a superuser and two people', async () => {
+  it('requires a superuser and two people for a merge', async () => {
     const denied = await post(`/people/${eda()}/merge`, { into: ada() }, 'ada');
     expect([denied.status, denied.json.code]).toEqual([403, 'permission_denied']);
     const statuses = [
@@ -143,7 +143,7 @@ describe('merging people (I3, I5)', () => {
     expect(statuses).toEqual([400, 404, 404, 422]);
   });
 
-  it('lists possible duplicates, compared by the same rules as creations (D44)', async () => {
+  it('lists possible duplicates by the same rules that creations apply (D44)', async () => {
     expect(await platform.ask('people', 'duplicates')).toEqual({
       items: [
         {
@@ -158,7 +158,7 @@ describe('merging people (I3, I5)', () => {
     });
   });
 
-  it('reports in a dry run what would move, and moves nothing', async () => {
+  it('lists in a dry run what a merge would move, and moves nothing', async () => {
     const before = [
       'conversations.all_conversations|participant_ids',
       'directory.accounts|person_id',
@@ -194,7 +194,7 @@ describe('merging people (I3, I5)', () => {
     expect(await findReferences(eda())).toEqual(before);
   });
 
-  it('moves every reference in every service, and leaves none to the merged person', async () => {
+  it('moves every reference in every service to the surviving person', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const merged = await post(`/people/${eda()}/merge`, { into: ada() }, 'ben', key);
     expect([merged.status, merged.json]).toEqual([
@@ -221,7 +221,7 @@ describe('merging people (I3, I5)', () => {
     ]);
   });
 
-  it('combines duplicate memberships: the lower id with its step, the later follow-up, all notes', async () => {
+  it('combines duplicate memberships to the lower id with its step, the later follow-up date, and all notes', async () => {
     const { items } = (await get(`/people/${ada()}/memberships`)).json;
     expect(
       items.map((item: any) => [
@@ -239,7 +239,7 @@ describe('merging people (I3, I5)', () => {
     ]);
   });
 
-  it('shows the surviving person in conversations, rooms and transcripts, and finds what the merged person said', async () => {
+  it('displays the surviving person in conversations, rooms and transcripts, and finds speech of the merged person', async () => {
     for (const key of ['shared', 'alone']) {
       const path = `/api/coherence/conversations/${await conversationId(key)}`;
       const token = tokens['ada'] ?? '';
@@ -259,13 +259,13 @@ describe('merging people (I3, I5)', () => {
     await eventually(async () => expect((await search('ada')).json.items).toHaveLength(2));
   });
 
-  it('maps both accounts to the surviving person, and ends the sessions of the merged one', async () => {
+  it('links the accounts of both people to the surviving person, and ends the sessions of the merged person', async () => {
     expect((await get('/auth/whoami', 'eda')).status).toBe(401);
     tokens['eda'] = await platform.login('eda@example.org', 'secret-of-eda');
     for (const who of ['eda', 'ada']) expect((await get('/auth/whoami', who)).json.person.id).toBe(ada());
   });
 
-  it('finds the surviving person by the email of the merged one, for bookings and new people', async () => {
+  it('finds the surviving person by the email of the merged person, for bookings and new people', async () => {
     const twin = await post('/people', { name: 'Eda', contact: { email: 'eda@EXAMPLE.org' } });
     expect([twin.status, twin.json.existing_person_ids]).toEqual([409, [ada()]]);
     const booking = {
@@ -295,7 +295,7 @@ describe('merging people (I3, I5)', () => {
     });
   });
 
-  it('resolves the former workspace file key to the surviving person, whose values are preserved', async () => {
+  it('resolves the workspace file key of the merged person to the surviving person, whose values are preserved', async () => {
     const applied = await platform.apply({
       people: [{ key: 'eda', name: 'Eda of the file' }],
       memberships: [{ person: 'eda', holon: 'autumn', journey: 'joining', step: 'gone' }],
@@ -309,14 +309,14 @@ describe('merging people (I3, I5)', () => {
     expect((await platform.apply(network)).created).toBe(0);
   });
 
-  it('has the same result when repeated, and completes pending work by itself', async () => {
+  it('returns the same result when the merge is repeated, and completes pending work without a request', async () => {
     const place = `update conversations.all_conversations set participant_ids = array[$1::integer] where id = $2`;
     await platform.sql(place, [eda(), await conversationId('alone')]);
     const again = await platform.cli('people', 'merge', String(ada()), String(eda()));
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Already merged')]);
     expect(await findReferences(eda())).toEqual([]);
     await platform.sql(place, [eda(), await conversationId('alone')]);
-    // A running job has already read its row and completes with that state.
+    // Waits until the job is not running: a running job has already read its row and would overwrite the state.
     const runAgain = `update directory.jobs set state = 'queued', finished_at = null, run_at = clock_timestamp()
       where type = 'directory.finish-merge' and state <> 'running' returning id`;
     await eventually(async () => expect(await platform.sql(runAgain)).not.toEqual([]));
@@ -324,7 +324,7 @@ describe('merging people (I3, I5)', () => {
     expect((await platform.ask('people', 'merge', 'ada', 'eda')).outcome).toBe('done');
   });
 
-  it('resolves remaining references to the surviving person: a pending note, and a booking hook (I5)', async () => {
+  it('resolves later references to the merged person in a pending note and a booking webhook (I5)', async () => {
     const payload = {
       key: 'late',
       person_ids: [eda(), ada()],
@@ -373,7 +373,7 @@ describe('merging people (I3, I5)', () => {
     });
   });
 
-  it('has a table of everything that references a person, and its handling in a merge (rules/people#what-names-a-person)', async () => {
+  it('compares all database columns that reference a person with the documented table (rules/people#what-names-a-person)', async () => {
     const columns = await platform.sql<{ place: string }>(
       `select format('%s.%s.%s', c.table_schema, c.table_name, c.column_name) as place
        from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -388,7 +388,7 @@ describe('merging people (I3, I5)', () => {
     expect(await readTable()).toEqual([...new Set([...columns, ...keys].map(({ place }) => place))].toSorted());
   });
 
-  it('resolves chains of merges to the last surviving person', async () => {
+  it('resolves a chain of merges to the last surviving person', async () => {
     const result = await platform.ask('people', 'merge', 'ben', 'ada', '--yes');
     expect(result).toMatchObject({ outcome: 'merged', keep: { id: ben() }, gone: { id: ada() } });
     expect(await platform.sql('select distinct into_id from directory.merged_people')).toEqual([{ into_id: ben() }]);
@@ -396,7 +396,7 @@ describe('merging people (I3, I5)', () => {
     expect(twin.json.existing_person_ids).toEqual([ben()]);
   });
 
-  it('writes an audit entry (A1)', async () => {
+  it('writes an audit entry for a merge (A1)', async () => {
     const { items } = (await platform.call('GET', '/api/ops/audit?action=person.merge', { token: tokens['ben'] ?? '' }))
       .json;
     expect(items.map(({ actor, target, changes }: any) => [actor.kind, target, changes.into])).toEqual([

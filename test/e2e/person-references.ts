@@ -5,8 +5,8 @@ import type { TestPlatform } from './test-platform.ts';
 export const personSchemas = `('agents', 'conversations', 'directory', 'events', 'media', 'transcripts')`;
 
 /**
- * Returns references to the id in every person column of every service, in rooms and in the feed's participants, except
- * in historical data.
+ * Returns where the person id still occurs: in person columns of all services, in rooms, and in the participants of the
+ * feed. Historical data is excluded.
  */
 export async function findPersonReferences({ sql }: Pick<TestPlatform, 'sql'>, person: number): Promise<string[]> {
   const columns = await sql<{ place: string; type: string }>(

@@ -1,6 +1,7 @@
 /**
- * PostgreSQL point-in-time recovery (rules/operations#after-a-restore, docs/guides/backup.md): data acknowledged before
- * the target time exists, later data is removed and its ids are not reused, and people erased later are erased again.
+ * PostgreSQL point-in-time recovery (rules/operations#after-a-restore, docs/guides/backup.md). Data acknowledged before
+ * the target time exists; later data is removed and its ids are not reused. People erased after the target time are
+ * erased again.
  */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -74,7 +75,7 @@ async function write(hour: number): Promise<number> {
 }
 const read = (id: number) => platform.call('GET', `/api/coherence/conversations/${id}`, { token });
 
-/** Returns events of one conversation, oldest first. */
+/** Returns the event types of one conversation, oldest first, and the next cursor. */
 async function readEvents(after: string | undefined, id: number): Promise<{ types: string[]; next: string }> {
   const query = new URLSearchParams({
     subject_type: 'conversation',
@@ -110,7 +111,7 @@ async function recover(copy: string, moment: string): Promise<void> {
 }
 
 describe('database restored to a point in time by PostgreSQL', () => {
-  it('contains all events published before that time and none after it, and reuses no id or feed position', async () => {
+  it('contains all events published before the restored time and no later ones, and reuses no id or feed position', async () => {
     const copy = join(dir, 'copy');
     await copyRunning(postgres, copy);
     const before = [await write(1), await write(2)];
@@ -164,7 +165,7 @@ describe('database restored to a point in time by PostgreSQL', () => {
     });
   });
 
-  it('erases people again who were erased after that time (doctor --after-restore)', async () => {
+  it('erases people again who were erased after the restored time (doctor --after-restore)', async () => {
     expect(await findPerson()).toBe(1);
     const found = await platform.cli('doctor', '--after-restore', '--json');
     expect([found.code, found.stderr]).toEqual([0, '']);

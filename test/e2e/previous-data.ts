@@ -1,4 +1,6 @@
-/** A database of the previous release with rows, as in an installation that has been used for some time. */
+/**
+ * Creates a database of the previous release with rows, like that of an installation that has been used for some time.
+ */
 import { spawn } from 'node:child_process';
 import pg from 'pg';
 import type { TestEnvironment } from '#libs/testing';
@@ -11,7 +13,7 @@ export interface MigrationProcess {
   readonly status: Promise<number | null>;
 }
 
-/** Runs the migration of the release in this folder like a set-up job, with the addresses of the services. */
+/** Starts the migration of the release in `dir` as a set-up job does, with the database addresses of the services. */
 export function startMigration(dir: string, { settings }: Pick<TestEnvironment, 'settings'>): MigrationProcess {
   const { DATABASE_URL: url = '' } = settings;
   const urls = listDatabaseUrls(url, process.env['TEST_SERVICE_SECRET'] ?? '');
@@ -50,7 +52,7 @@ export async function makePreviousDatabase(env: TestEnvironment, dir: string, ro
   await client.end();
 }
 
-/** Fewer people than other rows, because each is added to the search index on insert. */
+/** Returns the number of people: a tenth of the other rows, because each insert also updates the search index. */
 export const peopleOf = (rows: number): number => Math.ceil(rows / 10);
 
 const jobsOf = (

@@ -74,7 +74,7 @@ afterAll(async () => {
   await Promise.all([provider.stop(), llm.stop(), youtube.stop()]);
 });
 
-/** Records for each transaction the events it published, and which of them it changed. */
+/** Records for each transaction which events it published, and for which event types the data changed. */
 async function watchTransactions(): Promise<void> {
   const trigger = (name: string, on: string, body: string): string[] => [
     `create function public.${name}() returns trigger language plpgsql security definer as $$ begin ${body} return null; end $$`,
@@ -105,8 +105,8 @@ async function watchTransactions(): Promise<void> {
     await platform.sql(statement);
 }
 
-describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversations#recorded, rules/discovery#publicconversation)', () => {
-  it('imports and trims the recording, transcribes the audio, writes the texts, and browse shows title, summary and thumbnail', async () => {
+describe('recorded conversation to public page (rules/steps#pipeline-jobs; rules/conversations#recorded, rules/discovery#publicconversation)', () => {
+  it('imports and trims the recording, transcribes the audio, writes the texts, and returns title, summary and thumbnail in browse', async () => {
     ({ id } = await createConversation(platform, demo));
     const base = `/api/coherence/conversations/${id}`;
     provider.setRecording({
@@ -181,7 +181,7 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
     );
   });
 
-  it('publishes an event for each step once, in the transaction of its change (rules/events#types; V1, V2, V9)', async () => {
+  it('publishes one event for each step, in the transaction of the change (rules/events#types; V1, V2, V9)', async () => {
     const [question] = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json.questions;
     const following = platform.client.withToken(root).events({ after: begin, subject: { type: 'conversation', id } });
     const told: PlatformEvent[] = [];

@@ -32,7 +32,7 @@ const first = (): number => questions[0] ?? 0;
 const second = (): number => questions[1] ?? 0;
 
 describe('POST /conversations/{id}/question-changes (rules/questions#record-a-change)', () => {
-  it('returns 201 for the first write and 200 with replayed for an identical retry in any offset', async () => {
+  it('returns 201 for the first change, and 200 with `replayed` for an identical retry in any offset', async () => {
     const id = await fresh();
     const body = { ok: true, conversationId: id, questionId: first(), occurredAt: '2026-05-01T10:00:00.250000Z' };
     const written = await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T12:00:00.25+02:00' });
@@ -48,7 +48,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect((await get(id)).question_state.changes).toHaveLength(1);
   });
 
-  it('returns question_state, and sorts a late change by its time (D14a)', async () => {
+  it('returns question_state, and sorts a change that arrives late by its time (D14a)', async () => {
     const id = await fresh();
     expect((await get(id)).question_state).toEqual({ active_question_id: null, changes: [] });
     await change(id, 'b', { questionId: second(), occurredAt: '2026-05-01T10:02:00Z' });
@@ -70,7 +70,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     ]);
   });
 
-  it('preserves the order of arrival among equal times with different keys', async () => {
+  it('preserves the order of arrival of changes with equal times and different keys', async () => {
     const id = await fresh();
     const occurredAt = '2026-05-01T10:00:00Z';
     for (const [key, questionId] of [
@@ -88,7 +88,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect([state.active_question_id, state.changes[0].duration_seconds]).toEqual([second(), 0]);
   });
 
-  it('updates updated_at, but not on a replay (D9a)', async () => {
+  it('changes updated_at for a new change, and not for a replay (D9a)', async () => {
     const id = await fresh();
     const before = (await get(id)).updated_at;
     await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
@@ -98,14 +98,14 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect((await get(id)).updated_at).toBe(after);
   });
 
-  it('does not write infos or config', async () => {
+  it('does not change infos or config when it records a question change', async () => {
     const id = await fresh();
     const { infos, config } = await get(id);
     await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
     expect(await get(id)).toMatchObject({ infos, config });
   });
 
-  it('answers 50 concurrent identical calls with one 201 and 49 replays', async () => {
+  it('returns one 201 and 49 replays for 50 concurrent identical question changes', async () => {
     const id = await fresh();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -117,7 +117,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
     expect((await get(id)).question_state.changes).toHaveLength(1);
   });
 
-  it('stores all of 50 concurrent changes', async () => {
+  it('stores all of 50 different concurrent question changes', async () => {
     const id = await fresh();
     const times = Array.from({ length: 50 }, (_, n) =>
       new Date(Date.UTC(2026, 4, 1, 10, 0, (n * 37) % 50)).toISOString(),
@@ -134,7 +134,7 @@ describe('POST /conversations/{id}/question-changes (rules/questions#record-a-ch
 });
 
 describe('question-changes, idempotency (D14, D16a)', () => {
-  it('returns 409 for a used key with different content, before any other check of the content', async () => {
+  it('returns 409 for a used key with other content, before other checks of the content', async () => {
     const id = await fresh();
     await change(id, 'k', { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
     for (const json of [
@@ -149,14 +149,14 @@ describe('question-changes, idempotency (D14, D16a)', () => {
     expect((await get(id)).question_state.changes).toHaveLength(1);
   });
 
-  it('does not use up the key of a rejected call', async () => {
+  it('allows reusing the key of a rejected question change', async () => {
     const id = await fresh();
     await change(id, 'k', { questionId: first(), occurredAt: ahead(3_600) });
     await change(id, 'k', { questionId: 999_999_999, occurredAt: '2026-05-01T10:00:00Z' });
     expect((await change(id, 'k', { questionId: second(), occurredAt: '2026-05-01T11:00:00Z' })).status).toBe(201);
   });
 
-  it('scopes keys to the conversation, separately from those of /recorded', async () => {
+  it('scopes a key to the conversation, separately from keys of /recorded', async () => {
     const [one, two] = [await fresh(), await fresh()];
     const json = { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' };
     await platform.call('POST', `/api/coherence/conversations/${one}/recorded`, {
@@ -171,7 +171,7 @@ describe('question-changes, idempotency (D14, D16a)', () => {
     expect((await get(two)).step_slug).toBe('second');
   });
 
-  it('stores keys for longer than the 24 hours of /recorded', async () => {
+  it('stores keys for longer than the 24 hours of keys of /recorded', async () => {
     const id = await fresh();
     const json = { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' };
     await change(id, 'k', json);
@@ -184,7 +184,7 @@ describe('question-changes, idempotency (D14, D16a)', () => {
 });
 
 describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)', () => {
-  it('returns 400 for a time more than five minutes ahead and accepts one within', async () => {
+  it('returns 400 for a time more than five minutes in the future, and accepts an earlier time', async () => {
     const id = await fresh();
     const answer = await change(id, 'k', { questionId: first(), occurredAt: ahead(330) });
     expect([answer.status, answer.json]).toEqual([
@@ -195,7 +195,7 @@ describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)
     expect((await change(id, 'k', { questionId: first(), occurredAt: ahead(270) })).status).toBe(201);
   });
 
-  it('returns 400 for a question of another journey or without one (D15)', async () => {
+  it('returns 400 for a question of another journey, or when the conversation has no journey (D15)', async () => {
     const id = await fresh();
     const foreign = (await createConversation(platform, other)).questions[0]?.id ?? 0;
     for (const questionId of [foreign, 999_999_999, 0, -1, 2 ** 40]) {
@@ -207,12 +207,15 @@ describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)
     }
   });
 
-  it.each([[undefined], [''], ['   '], ['x'.repeat(256)]])('returns 422 for the key %j', async (key) => {
-    const answer = await change(await fresh(), key, { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
-    expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
-  });
+  it.each([[undefined], [''], ['   '], ['x'.repeat(256)]])(
+    'returns 422 for the question change key %j',
+    async (key) => {
+      const answer = await change(await fresh(), key, { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' });
+      expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
+    },
+  );
 
-  it('accepts a key of 255 characters', async () => {
+  it('accepts a question change key of 255 characters', async () => {
     expect(
       (await change(await fresh(), 'x'.repeat(255), { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' }))
         .status,
@@ -227,7 +230,7 @@ describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)
     [{ questionId: 1, occurredAt: 5 }, 'datetime_type', 'occurredAt'],
     [{ questionId: 1, occurredAt: '2026-02-30T10:00:00Z' }, 'datetime_parsing', 'occurredAt'],
     [{ questionId: 1, occurredAt: '2026-05-01T10:00:00' }, 'timezone_aware', 'occurredAt'],
-  ])('returns 422 for %j', async (json, type, field) => {
+  ])('returns 422 for the question change %j', async (json, type, field) => {
     const answer = await change(await fresh(), 'k', json);
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([
       422,
@@ -236,7 +239,7 @@ describe('question-changes, errors (rules/questions#record-a-change; D14 to D16)
     ]);
   });
 
-  it('returns 404 for an unknown conversation', async () => {
+  it('returns 404 for question changes of an unknown conversation', async () => {
     expect((await change(999_999_999, 'k', { questionId: 1, occurredAt: '2026-05-01T10:00:00Z' })).json).toEqual({
       detail: 'Not Found',
     });

@@ -30,7 +30,7 @@ const get = async (id: number) => (await platform.client.getConversation({ path:
 const notes = (id: number): Promise<any[]> => platform.ask('notes', 'list', '--conversation', String(id));
 
 describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () => {
-  it('advances to the next step that is not archived and adds a note without an author', async () => {
+  it('advances the conversation to the next active step and adds a note without an author', async () => {
     const id = await fresh();
     const answer = await recorded(id, undefined, { json: { infos: { a: 1 }, config: { b: 2 } } });
     expect([answer.status, answer.json.step_slug, answer.json.infos, answer.json.config]).toEqual([
@@ -43,12 +43,12 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect(await notes(id)).toEqual([expect.objectContaining({ note_type: 'recorded', author_person: null })]);
   });
 
-  it('treats an absent body as empty', async () => {
+  it('treats a missing body like an empty body', async () => {
     const id = await fresh();
     expect((await recorded(id)).json.step_slug).toBe('second');
   });
 
-  it('advances twice without a key and remains on the last step with a note each time', async () => {
+  it('advances at each call without a key, and remains on the last step with another note', async () => {
     const id = await fresh();
     const steps: string[] = [];
     for (let round = 0; round < 4; round += 1) steps.push((await recorded(id, undefined, { json: {} })).json.step_slug);
@@ -56,7 +56,7 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect(await notes(id)).toHaveLength(4);
   });
 
-  it('applies a key once and ignores the body of a repeat (D16a)', async () => {
+  it('applies a key once and ignores the body of a repeated call (D16a)', async () => {
     const id = await fresh();
     const first = await recorded(id, 'k-1', { json: { infos: { a: 1 } } });
     const again = await recorded(id, 'k-1', { json: { infos: { a: 2, b: 1 }, config: { booking: 1 } } });
@@ -64,7 +64,7 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect(await notes(id)).toHaveLength(1);
   });
 
-  it('advances one step and adds one note for 50 concurrent calls with one key', async () => {
+  it('advances by one step and adds one note for 50 concurrent calls with one key', async () => {
     const id = await fresh();
     const answers = await Promise.all(Array.from({ length: 50 }, () => recorded(id, 'storm', { json: {} })));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
@@ -72,20 +72,20 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect(await notes(id)).toHaveLength(1);
   });
 
-  it('scopes keys to the conversation', async () => {
+  it('scopes the key of /recorded to the conversation', async () => {
     const [one, two] = [await fresh(), await fresh()];
     await recorded(one, 'shared');
     expect((await recorded(two, 'shared')).json.step_slug).toBe('second');
   });
 
-  it.each(['', '   ', 'x'.repeat(256)])('returns 422 for the key %j (D16)', async (key) => {
+  it.each(['', '   ', 'x'.repeat(256)])('returns 422 for the /recorded key %j (D16)', async (key) => {
     const id = await fresh();
     const answer = await recorded(id, key);
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
     expect((await get(id)).step_slug).toBe('first');
   });
 
-  it('sets a null finish to the capture end, and does not change it on a replay (D21)', async () => {
+  it('sets a missing finish to the capture end, and does not change it on a replay (D21)', async () => {
     const id = await fresh();
     const answer = await recorded(id, 'k', { json: { captureEndedAt: '2026-05-01T11:00:00Z' } });
     expect(answer.json.finish).toBe('2026-05-01T11:00:00Z');
@@ -93,13 +93,13 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect((await recorded(id, 'k2')).json.finish).toBe('2026-05-01T11:00:00Z');
   });
 
-  it('sets a null finish to the server time when the capture end is unknown (D21)', async () => {
+  it('sets a missing finish to the server time when the capture end is unknown (D21)', async () => {
     const before = new Date(Date.now() - 2_000).toISOString();
     const { finish } = (await recorded(await fresh())).json;
     expect(finish > before).toBe(true);
   });
 
-  it('rejects namespaces as PATCH does, writes nothing and does not use up the key', async () => {
+  it('rejects reserved keys like PATCH, writes nothing and allows reusing the idempotency key', async () => {
     const id = await fresh();
     const answer = await recorded(id, 'k', { json: { config: { 'enter-coherence': {} } } });
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_namespace_placement']);
@@ -107,22 +107,22 @@ describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () 
     expect((await recorded(id, 'k', { json: {} })).json.step_slug).toBe('second');
   });
 
-  it('checks expected_updated_at (D9)', async () => {
+  it('returns 409 for another expected_updated_at (D9)', async () => {
     const id = await fresh();
     const stale = await recorded(id, 'k', { json: { expected_updated_at: '2020-01-01T00:00:00Z' } });
     expect([stale.status, stale.json.error]).toEqual([409, 'stale_conversation']);
     expect((await recorded(id, 'k', { json: { expected_updated_at: (await get(id)).updated_at } })).status).toBe(200);
   });
 
-  it('returns 404 for an unknown conversation and 422 for wrong types', async () => {
+  it('returns 404 for /recorded of an unknown conversation, and 422 for wrong types', async () => {
     expect((await recorded(999_999_999)).json).toEqual({ detail: 'Not Found' });
     const answer = await recorded(await fresh(), undefined, { json: { infos: [] } });
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'payload', 'infos']]);
   });
 });
 
-describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22)', () => {
-  it('writes the same write-once boundary as enter-coherence, and marks the older name as deprecated', async () => {
+describe('/recorded, transcript window (rules/conversations#recorded; D16a, D22)', () => {
+  it('writes the window end once like enter-coherence, and marks the older field name as deprecated', async () => {
     const id = await fresh();
     const answer = await recorded(id, undefined, { json: { capture_ended_at: '2026-05-01T13:00:00+02:00' } });
     expect([answer.status, answer.headers.get('deprecation')]).toEqual([200, 'true']);
@@ -130,7 +130,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
     expect(room.captureEndedAt).toBe('2026-05-01T11:00:00Z');
   });
 
-  it('accepts both names when they are equal and rejects them when they differ', async () => {
+  it('accepts both field names of the window end when they are equal, and rejects them when they differ', async () => {
     const id = await fresh();
     const different = await recorded(id, 'k', {
       json: { captureEndedAt: '2026-05-01T11:00:00Z', capture_ended_at: '2026-05-01T11:00:01Z' },
@@ -142,7 +142,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
     expect([equal.status, equal.json.step_slug]).toEqual([200, 'second']);
   });
 
-  it('rejects the whole request on a conflict, on the first call and on a replay', async () => {
+  it('rejects the whole request when the window end conflicts, on the first call and on a replay', async () => {
     const id = await fresh();
     await recorded(id, 'k', { json: { captureEndedAt: '2026-05-01T11:00:00Z' } });
     for (const key of ['k', 'new']) {
@@ -159,7 +159,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
   });
 
   it.each(['2026-05-01T09:00:00Z', '2026-05-01T10:00:00Z', '2026-05-01T11:00:00'])(
-    'returns 400 for an unusable end %s and writes nothing',
+    'returns 400 for the unusable window end %s and writes nothing',
     async (captureEndedAt) => {
       const id = await fresh();
       await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {

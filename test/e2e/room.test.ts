@@ -20,7 +20,7 @@ const room = (id: number) => `/api/coherence/conversations/${id}/enter-coherence
 const write = (id: number, json: unknown) => platform.call('POST', room(id), { json });
 const read = async (id: number) => (await platform.client.readRoom({ path: { conversation_id: id } })).body;
 describe('POST and GET enter-coherence (rules/room#room-state)', () => {
-  it('shows an empty room before the first write', async () => {
+  it('returns an empty room before the first write', async () => {
     const state = await read(await fresh());
     expect(state).toMatchObject({
       meetingId: null,
@@ -36,7 +36,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(state).not.toHaveProperty('sessionId');
   });
 
-  it('stores the request and returns the state of the room', async () => {
+  it('stores the room state and returns the merged state', async () => {
     const id = await fresh();
     const body = {
       phase: 'conversation',
@@ -52,7 +52,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(await read(id)).toMatchObject({ meetingId: 'm-1', version: 3, phase: 'conversation' });
   });
 
-  it('shows the room in config.enter-coherence and does not change the journey step', async () => {
+  it('returns the room state in config.enter-coherence and does not change the journey step', async () => {
     const id = await fresh();
     await write(id, { phase: 'exit-lounge', version: 1 });
     const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
@@ -68,7 +68,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect((await read(id)).claims).toMatchObject({ Ada: { personId: demo.ada }, Ben: { personId: demo.ben } });
   });
 
-  it('does not erase a stored recording with an omitted or null value', async () => {
+  it('preserves a stored recording when the request omits it or sends null', async () => {
     const id = await fresh();
     await write(id, { recordingId: 'r-1', recordingEndedAt: '2026-05-01T11:00:00Z' });
     await write(id, { recordingId: null, recordingEndedAt: null });
@@ -78,7 +78,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect(config['enter-coherence']).toMatchObject({ recordingId: 'r-1', recordingEndedAt: '2026-05-01T11:00:00Z' });
   });
 
-  it('upserts participants by customParticipantId and preserves assignedAt (D26b)', async () => {
+  it('adds or updates participants by customParticipantId, and preserves assignedAt (D26b)', async () => {
     const id = await fresh();
     await write(id, {
       participants: [
@@ -128,7 +128,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).text).not.toContain('sessionId');
   });
 
-  it('returns 404 for an unknown conversation', async () => {
+  it('returns 404 for the room of an unknown conversation', async () => {
     expect((await write(999_999_999, { phase: 'a' })).json).toEqual({ detail: 'Not Found' });
     expect((await platform.call('GET', room(999_999_999))).status).toBe(404);
   });
@@ -145,7 +145,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     { participants: [{}] },
     { meetingId: 5 },
     { conversationStartedAt: 'soon' },
-  ])('returns 422 for %j and writes nothing (D8)', async (body) => {
+  ])('returns 422 for the room state %j and writes nothing (D8)', async (body) => {
     const id = await fresh();
     expect((await write(id, body)).status).toBe(422);
     expect(await read(id)).toMatchObject({
@@ -157,8 +157,8 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
   });
 });
 
-describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
-  it('accepts any expectedVersion on the first write and rejects a stale one afterwards', async () => {
+describe('enter-coherence, conflicts (rules/room#room-state; D23)', () => {
+  it('accepts any expectedVersion at the first write, and afterwards rejects an outdated one', async () => {
     const id = await fresh();
     expect((await write(id, { expectedVersion: 9, version: 1 })).status).toBe(200);
     expect((await write(id, { expectedVersion: 1, version: 2 })).status).toBe(200);
@@ -179,7 +179,7 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
     });
   });
 
-  it('rejects another meeting and writes nothing of the request', async () => {
+  it('rejects a request with another meeting, and writes none of its fields', async () => {
     const id = await fresh();
     await write(id, { meetingId: 'm-1' });
     const answer = await write(id, { meetingId: 'm-2', phase: 'x', conversationStartedAt: '2026-05-01T10:00:00Z' });
@@ -190,7 +190,7 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
     expect(await read(id)).toMatchObject({ meetingId: 'm-1', phase: null, conversationStartedAt: null });
   });
 
-  it('returns exactly one 200 and one 409 for two first writes of different meetings', async () => {
+  it('returns one 200 and one 409 for two concurrent first writes of different meetings', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await fresh();
       const answers = await Promise.all([write(id, { meetingId: 'm-a' }), write(id, { meetingId: 'm-b' })]);
@@ -198,7 +198,7 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
     }
   });
 
-  it('checks version, then meeting, then boundary, then order', async () => {
+  it('checks a room write in the order version, meeting, window conflict, window order', async () => {
     const id = await fresh();
     await write(id, { version: 1, meetingId: 'm-1', conversationStartedAt: '2026-05-01T10:00:00Z' });
     const bad = {
@@ -220,7 +220,7 @@ describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
 });
 
 describe('transcript window (rules/room#transcript-window)', () => {
-  it('accepts the boundaries in separate writes and is complete once both are stored', async () => {
+  it('accepts the window start and end in separate writes, and reports the window complete after both', async () => {
     const id = await fresh();
     const first = await write(id, { conversationStartedAt: '2026-05-01T10:00:00.5Z' });
     expect(first.json).toMatchObject({
@@ -241,7 +241,7 @@ describe('transcript window (rules/room#transcript-window)', () => {
     });
   });
 
-  it('treats the same instant in another offset as a no-op and rejects a different one', async () => {
+  it('accepts a stored boundary in another offset without a change, and rejects a different boundary', async () => {
     const id = await fresh();
     await write(id, { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' });
     expect((await write(id, { conversationStartedAt: '2026-05-01T12:00:00+02:00' })).status).toBe(200);
@@ -258,7 +258,7 @@ describe('transcript window (rules/room#transcript-window)', () => {
     expect((await read(id)).phase).toBeNull();
   });
 
-  it('changes nothing for null and omitted boundaries', async () => {
+  it('does not change the window for null and omitted boundaries', async () => {
     const id = await fresh();
     await write(id, { conversationStartedAt: '2026-05-01T10:00:00Z' });
     expect((await write(id, { conversationStartedAt: null, captureEndedAt: null })).status).toBe(200);
@@ -275,7 +275,7 @@ describe('transcript window (rules/room#transcript-window)', () => {
     { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T09:00:00Z', phase: 'x' },
     { conversationStartedAt: '2026-05-01T10:00:00', phase: 'x' },
     { captureEndedAt: '2026-05-01T10:00:00', phase: 'x' },
-  ])('returns 400 invalid_transcript_window for %j and writes nothing', async (body) => {
+  ])('returns 400 invalid_transcript_window for the window %j and writes nothing', async (body) => {
     const id = await fresh();
     const answer = await write(id, body);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_transcript_window']);

@@ -1,6 +1,7 @@
 /**
- * Rotates every shared secret while clients use it: old, old and new, new, by rolling the replicas, two of each service
- * (K8; docs/guides/secret-rotation.md). The clients are k6's; in the smoke form one of each kind runs in this process.
+ * Rotates every shared secret while clients use it: the replicas are restarted one by one, first with the old and new
+ * value, then with the new value only (K8; docs/guides/secret-rotation.md). Two replicas of each service run. The
+ * release form uses k6 clients; the smoke form runs one client of each kind in this process.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,9 +19,9 @@ import { type Answer, applyDemo, startTestPlatform, type Demo, type TestPlatform
 const names = ['API_TOKEN', 'API_LOGIN_SECRET', 'BOOKING_WEBHOOK_SECRET'] as const;
 type Secrets = Record<(typeof names)[number], string>;
 
-/** Uses of each secret per rotation state. */
+/** How often each secret is used with each rotation state. */
 const usesOfState = Number(process.env['ROTATION_USES'] ?? sized({ smoke: 3, release: 100 }));
-/** Same think time as the k6 clients. */
+/** The same pause between requests as in the k6 clients. */
 const thinkMs = sized({ smoke: 100, release: 200 });
 /** k6 may have to be built first. */
 const testTimeoutMs = 420_000 + usesOfState * 1_000;
@@ -32,7 +33,7 @@ const both = Object.fromEntries(names.map((name) => [name, `${fresh[name]} ${old
 let platform: TestPlatform;
 let demo: Demo;
 let conversation: number;
-/** Serves the currently usable values of the secrets to the clients. */
+/** Serves the secret values that clients can use now. */
 let store: Server;
 let held: readonly Secrets[] = [old];
 let done = false;
@@ -89,9 +90,7 @@ function book({ BOOKING_WEBHOOK_SECRET: secret }: Secrets, turn: number): Promis
   });
 }
 
-/**
- * Stops each replica in turn and starts it with these settings; in the smoke form the services are rolled in parallel.
- */
+/** Restarts the replicas one by one with these settings. In the smoke form the services are restarted in parallel. */
 async function roll(settings: Record<string, string>): Promise<void> {
   const services = ['conversations', 'api-gateway'];
   if (isRelease) for (const service of services) await rollService(service, settings);
@@ -166,7 +165,7 @@ async function readUses(): Promise<Record<string, number>> {
 const sumOf = (uses: Record<string, number>, position: number): number[] =>
   names.map((name) => uses[`${name} ${position}`] ?? 0);
 
-/** Waits until each secret was used that many more times with this value. */
+/** Waits until each secret was used `usesOfState` more times with the value at this position. */
 async function useMore(position: number): Promise<void> {
   const before = sumOf(await readUses(), position);
   const hasMore = async (): Promise<boolean> =>
@@ -174,7 +173,7 @@ async function useMore(position: number): Promise<void> {
   await waitFor(hasMore, { timeoutMs: testTimeoutMs, intervalMs: thinkMs, what: `uses of value ${position}` });
 }
 
-/** As in the runbook: old values may only be removed when they are unused. */
+/** Returns whether no client uses old values any more. The runbook requires this before old values are removed. */
 async function isOldUnused(): Promise<boolean> {
   const before = sumOf(await readUses(), 2);
   await useMore(1);
@@ -183,7 +182,7 @@ async function isOldUnused(): Promise<boolean> {
 
 describe('rotation of the shared secrets under load (K8)', () => {
   it(
-    'rejects no request: old, old and new, new',
+    'rejects no request while the shared token is old, old and new, then new',
     async () => {
       const run = isRelease ? runK6() : runClients();
       const rotate = async (): Promise<void> => {
@@ -198,7 +197,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
       };
       try {
         const early = await Promise.race([run, rotate()]);
-        expect(early).toBeUndefined(); // the clients run until the end
+        expect(early).toBeUndefined(); // The clients must run until the rotation is complete.
       } finally {
         done = true;
       }
@@ -208,7 +207,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
     testTimeoutMs,
   );
 
-  it('loses no booking, and rejects none for its signature', async () => {
+  it('loses no booking, and rejects no booking signature during the rotation', async () => {
     const receipts = () =>
       platform.sql<{ outcome: string; count: number }>(
         'select outcome, count(*)::integer as count from conversations.webhook_receipts group by outcome',
@@ -217,7 +216,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
     expect(await receipts()).toEqual([{ outcome: 'applied', count: expect.any(Number) }]);
   });
 
-  it('rejects the old values once the rotation is complete', async () => {
+  it('rejects the old secrets after the rotation', async () => {
     expect((await read(fresh)).status).toBe(200);
     expect((await read(old)).status).toBe(401);
     expect([(await logIn(fresh)).status, (await logIn(old)).status]).toEqual([200, 401]);

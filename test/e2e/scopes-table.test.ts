@@ -40,7 +40,7 @@ const guarded = routes.filter(({ auth }) => auth !== 'none' && auth !== 'login-g
 const open = routes.filter(({ auth }) => auth === 'none');
 
 let platform: TestPlatform;
-/** Key tokens by kind. */
+/** Tokens of service keys by type of key. */
 const tokens = new Map<string, string>();
 /** Scopes of the valid keys. */
 const held = new Map<string, readonly string[]>();
@@ -114,7 +114,7 @@ function ask({ method, path, params, body }: Route, token: string | null): Promi
   const nowhere = path.replace(/\{([a-z_]+)\}/g, (_all, name: string) =>
     properties[name]?.type === 'integer' ? '2147483647' : 'nothing-of-that-name',
   );
-  // The console's sign-in requires a page of the server itself (S3).
+  // The console sign-in accepts only requests from pages of the server itself (S3).
   return platform.call(method, nowhere, {
     token,
     headers: { origin: platform.baseUrl },
@@ -130,7 +130,7 @@ function judge(route: Route, { status, json }: Answer): unknown {
   return isAdmitted ? 'admitted' : [status, json];
 }
 
-/** Keys do not have sessions; routes with a body or an id are rejected later (K10). */
+/** The error for operations on sessions, which keys do not have. Routes with a body or an id return it later (K10). */
 const forLogins = [
   403,
   {
@@ -152,38 +152,41 @@ function insufficient(route: Route, needed: string, own: readonly string[]): unk
 }
 
 describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)', () => {
-  it.each(guarded)('$method $path accepts keys with its scope, and no others', async (route) => {
-    const needed = neededBy(route);
-    expect(route.scope).toBe(needed);
-    const expected: Record<string, unknown> = {};
-    const seen: Record<string, unknown> = {};
-    for (const [name, own] of held) {
-      const isAdmitted = needed === null || own.includes(needed) || own.includes('*');
-      const admitted = route.operationId === 'listSessions' ? forLogins : 'admitted';
-      expected[name] = isAdmitted ? admitted : insufficient(route, needed, own);
-    }
-    const refusal = isEnveloped(route)
-      ? { code: 'unauthenticated', message: 'Authentication is required.', retryable: false }
-      : { detail: 'Unauthorized' };
-    for (const name of bad) expected[name] = [401, refusal];
-    const waiting = Object.keys(expected);
-    const lane = async (): Promise<void> => {
-      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-        seen[name] = judge(route, await ask(route, tokens.get(name) ?? ''));
+  it.each(guarded)(
+    '$method $path accepts service keys with its scope, and rejects keys with all other scopes',
+    async (route) => {
+      const needed = neededBy(route);
+      expect(route.scope).toBe(needed);
+      const expected: Record<string, unknown> = {};
+      const seen: Record<string, unknown> = {};
+      for (const [name, own] of held) {
+        const isAdmitted = needed === null || own.includes(needed) || own.includes('*');
+        const admitted = route.operationId === 'listSessions' ? forLogins : 'admitted';
+        expected[name] = isAdmitted ? admitted : insufficient(route, needed, own);
       }
-    };
-    await Promise.all(Array.from({ length: 6 }, lane));
-    // Credentials other than keys are not restricted by scopes.
-    for (const token of [login, platform.sharedToken, null])
-      expect((await ask(route, token)).json?.required_scope).toBeUndefined();
-    expect(seen).toEqual(expected);
-  });
+      const refusal = isEnveloped(route)
+        ? { code: 'unauthenticated', message: 'Authentication is required.', retryable: false }
+        : { detail: 'Unauthorized' };
+      for (const name of bad) expected[name] = [401, refusal];
+      const waiting = Object.keys(expected);
+      const lane = async (): Promise<void> => {
+        for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+          seen[name] = judge(route, await ask(route, tokens.get(name) ?? ''));
+        }
+      };
+      await Promise.all(Array.from({ length: 6 }, lane));
+      // Scopes restrict keys only, so other credentials never get a missing-scope error.
+      for (const token of [login, platform.sharedToken, null])
+        expect((await ask(route, token)).json?.required_scope).toBeUndefined();
+      expect(seen).toEqual(expected);
+    },
+  );
 
-  it.each(open)('$method $path requires no credential, and accepts an invalid key too', async (route) => {
+  it.each(open)('$method $path requires no credential, and ignores an invalid key', async (route) => {
     expect(judge(route, await ask(route, tokens.get('revoked') ?? ''))).toBe('admitted');
   });
 
-  it('has a scope for every operation with a token, and the documents name it', async () => {
+  it('defines and documents a scope for every operation that requires a token', async () => {
     const documents = await Promise.all(
       ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) =>
         platform.call('GET', path, { token: null }),
@@ -211,7 +214,7 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
     expect(documented.map(({ operationId }) => [operationId, named.get(operationId)])).toEqual(expected);
   });
 
-  it('checks the scope before coherence access (K4)', async () => {
+  it('checks the scope of a key before coherence access (K4)', async () => {
     const ben = await platform.login('ben-scopes@example.org', 'secret-of-ben-scopes');
     const { json } = await platform.call('POST', '/api/v1/keys', {
       token: ben,

@@ -55,17 +55,17 @@ const idsOf = (answer: Answer): number[] => answer.json.map((item: { id: number 
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
 describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', () => {
-  it('lists every conversation, newest start first, those without a start last, ties ordered by id', async () => {
+  it('lists all conversations by start, newest first, those without a start last, equal ones by id', async () => {
     const answer = await search();
     expect([answer.status, idsOf(answer)]).toEqual([200, ids('beta', 'alpha', 'tie', 'lost', 'undated')]);
     expect(idsOf(await search('?sort=date_desc'))).toEqual(idsOf(answer));
   });
 
-  it('lists oldest start first on request, those without a start still last', async () => {
+  it('lists the oldest start first on request, and conversations without a start last', async () => {
     expect(idsOf(await search('?sort=date_asc'))).toEqual(ids('lost', 'alpha', 'tie', 'beta', 'undated'));
   });
 
-  it('returns items in the format of D5 without infos and config', async () => {
+  it('returns search items in the format of D5, without infos and config', async () => {
     const answer = await search('?holon_slug=alpha&sort=date_asc');
     expect(answer.json[0]).toEqual({
       id: made['alpha'],
@@ -83,7 +83,7 @@ describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', (
     });
   });
 
-  it('returns empty strings and null for unset journey, step, event or start, and the title as in browse (D18a, D18b)', async () => {
+  it('returns empty strings and null for unset journey, step, event or start, and the same title as browse (D18a, D18b)', async () => {
     const items = (await search()).json;
     expect(items.find((item: { id: number }) => item.id === made['lost'])).toEqual({
       id: made['lost'],
@@ -99,7 +99,7 @@ describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', (
     expect(items.at(-1).title).toBe(`Conversation ${made['undated']}`);
   });
 
-  it('creates nothing (rules/http#side-effects)', async () => {
+  it('does not create a conversation (rules/http#side-effects)', async () => {
     const count = `select count(*)::int as n from conversations.conversations`;
     const before = await platform.sql(count);
     await search('?person_id=1');
@@ -108,23 +108,23 @@ describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', (
 });
 
 describe('search, filters (rules/discovery#search-and-summary)', () => {
-  it('filters by ownership over the holon tree, without explicit links', async () => {
+  it('filters conversations by the owning holon and its descendants, without linked conversations', async () => {
     expect(idsOf(await search('?holon_slug=guild'))).toEqual(ids('beta', 'alpha', 'tie', 'undated'));
     expect(idsOf(await search('?holon_slug=circle'))).toEqual(ids('beta', 'tie'));
     expect(idsOf(await search('?holon_slug=beta'))).toEqual(ids('beta', 'tie'));
   });
 
-  it('filters by explicit links, without ownership (D28)', async () => {
+  it('filters conversations by explicitly linked holon, without owned conversations (D28)', async () => {
     expect(idsOf(await search('?connected_holon_slug=beta'))).toEqual(ids('alpha'));
     expect(idsOf(await search('?connected_holon_slug=alpha'))).toEqual(ids('undated'));
     expect((await search('?connected_holon_slug=circle')).json).toEqual([]);
   });
 
-  it('filters by participant', async () => {
+  it('filters conversations by participant', async () => {
     expect(idsOf(await search(`?person_id=${place.demo.ben}`))).toEqual(ids('beta', 'alpha'));
   });
 
-  it('combines filters with AND', async () => {
+  it('returns conversations that match all filters', async () => {
     const { ada, ben } = place.demo;
     expect(idsOf(await search(`?holon_slug=guild&connected_holon_slug=beta&person_id=${ben}`))).toEqual(ids('alpha'));
     expect(idsOf(await search(`?holon_slug=circle&person_id=${ada}`))).toEqual(ids('tie'));
@@ -140,7 +140,7 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
     'person_id=0',
     'person_id=-3',
     'person_id=99999999999999999999',
-  ])('returns 404 for %s (D18g; rules/http#ids)', async (query) => {
+  ])('returns 404 for the search filter %s (D18g; rules/http#ids)', async (query) => {
     const answer = await search(`?${query}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
@@ -149,7 +149,7 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
     ['sort=newest', 'enum', 'sort'],
     ['sort=', 'enum', 'sort'],
     ['person_id=x', 'int_parsing', 'person_id'],
-  ])('returns 422 for %s', async (query, type, name) => {
+  ])('returns 422 for the search filter %s', async (query, type, name) => {
     const answer = await search(`?${query}`);
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([
       422,
@@ -158,13 +158,13 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
     ]);
   });
 
-  it('ignores unknown parameters (rules/http#paths-and-methods)', async () => {
+  it('ignores unknown search parameters (rules/http#paths-and-methods)', async () => {
     expect(idsOf(await search('?holon_slug=beta&limit=1'))).toHaveLength(2);
   });
 });
 
 describe('search and summary of private holons (D18f, D48)', () => {
-  it('show a conversation of a private event only to callers who can see the event', async () => {
+  it('return a conversation of a private event only to callers who can see the event', async () => {
     for (const token of [place.tokens.member, place.tokens.root]) {
       expect(idsOf(await search('?holon_slug=guild', token))).toEqual(ids('closed', 'beta', 'alpha', 'tie', 'undated'));
       expect(idsOf(await search('?holon_slug=closed', token))).toEqual(ids('closed'));
@@ -175,7 +175,7 @@ describe('search and summary of private holons (D18f, D48)', () => {
     expect([(await search('?holon_slug=closed')).status, (await summary(made['closed'])).status]).toEqual([404, 404]);
   });
 
-  it('omit an invisible holon from connected, and return 404 for it as a filter', async () => {
+  it('omit a hidden holon from `connected`, and return 404 for it as a filter', async () => {
     const connected = async (token: string): Promise<string[]> =>
       (await summary(made['alpha'], token)).json.connected.map((item: { slug: string }) => item.slug);
     expect([await connected(place.tokens.root), await connected(place.tokens.member)]).toEqual([
@@ -188,7 +188,7 @@ describe('search and summary of private holons (D18f, D48)', () => {
 });
 
 describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)', () => {
-  it('returns the search item of one conversation with an ETag', async () => {
+  it('returns one conversation as a search item with an ETag', async () => {
     const answer = await summary(made['beta']);
     const found = (await search()).json.find((item: { id: number }) => item.id === made['beta']);
     expect([answer.status, answer.json]).toEqual([200, found]);
@@ -200,7 +200,7 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
     expect(again.status).toBe(304);
   });
 
-  it('returns 404 for an unknown id and 422 for one that is not an integer', async () => {
+  it('returns 404 for the summary of an unknown id, and 422 for an id that is not an integer', async () => {
     expect([(await summary(999_999_999)).json, (await summary(0)).status]).toEqual([{ detail: 'Not Found' }, 404]);
     const answer = await platform.call('GET', '/api/coherence/conversations/x/summary', {
       token: place.tokens.stranger,
@@ -208,7 +208,7 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['path', 'conversation_id']]);
   });
 
-  it('returns a changed participant immediately', async () => {
+  it('returns a changed participant in the summary immediately', async () => {
     await platform.apply({ people: [{ key: 'ben-sea', name: 'Benedict' }] });
     expect((await summary(made['beta'])).json.participants[0].name).toBe('Benedict');
     await platform.apply({ people: [{ key: 'ben-sea', name: 'Ben' }] });
@@ -216,7 +216,7 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
 });
 
 describe('search and summary, credentials (rules/access#classes-of-routes; D12)', () => {
-  it('reject the shared token with 403 and a missing token with 401', async () => {
+  it('reject the shared token with 403 and a missing token with 401 for search and summary', async () => {
     for (const path of ['search', `${made['beta']}/summary`]) {
       const shared = await platform.call('GET', `/api/coherence/conversations/${path}`);
       expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
@@ -235,7 +235,7 @@ describe('search without a limit (rules/http#limits)', () => {
     );
   });
 
-  it('streams all results in order', async () => {
+  it('streams all search results in order', async () => {
     const items = (await search('?sort=date_asc&holon_slug=alpha')).json;
     expect(items).toHaveLength(many + 2);
     const starts = items.map((item: { start: string | null }) => item.start ?? '9');
@@ -243,7 +243,7 @@ describe('search without a limit (rules/http#limits)', () => {
     expect(new Set(items.map((item: { id: number }) => item.id)).size).toBe(items.length);
   });
 
-  it('cancels the query when the client disconnects', async () => {
+  it('cancels the database query when the client disconnects', async () => {
     const leave = new AbortController();
     const response = await fetch(`${platform.baseUrl}/api/coherence/conversations/search`, {
       headers: { authorization: `Bearer ${place.tokens.root}` },

@@ -33,7 +33,7 @@ const cli = async (...args: string[]): Promise<any> => {
 };
 
 describe('service key (K1, K2)', () => {
-  it('acts as its account within its scopes, on both surfaces', async () => {
+  it('authorizes a service key as its account within its scopes, on /api and /api/v1', async () => {
     const conversation = await createConversation(platform, demo);
     const { key, token } = await make(['conversations:read', 'agents:read']);
     expect(token).toMatch(new RegExp(`^svc_key_${key.id}_[A-Za-z0-9_-]{43}$`));
@@ -58,7 +58,7 @@ describe('service key (K1, K2)', () => {
     await expect(client.logout({})).rejects.toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('is shown once: no table or log contains the key, only its id with every request', async () => {
+  it('returns a service key only once, and writes only its id to tables and logs', async () => {
     const { key, token } = await make(['*']);
     await statusOf(token);
     expect(await platform.findInDatabase(token.slice(-43))).toEqual([]);
@@ -66,8 +66,8 @@ describe('service key (K1, K2)', () => {
     expect(await platform.readLogs()).not.toContain(token.slice(-43));
   });
 
-  /** For the delay see services/api-gateway/credentials/cache.test.ts. */
-  it('stops working when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
+  /** The maximum delay is tested in services/api-gateway/credentials/cache.test.ts. */
+  it('rejects a key after its revocation, its rotation without an overlap, or the deactivation of its account (K6)', async () => {
     const ben = await platform.login('ben-keys@example.org', 'secret-of-ben-keys');
     const ends = [
       async (id: string) => platform.client.revokeKey({ path: { key_id: id } }, { token: ben }),
@@ -94,11 +94,11 @@ describe('service key (K1, K2)', () => {
     [{ name: 'x', scopes: ['*'], expires_at: 'tomorrow' }, 422],
     [{ name: 'x', scopes: ['media:*'] }, 400],
     [{ name: 'x', scopes: ['*'], expires_at: '2020-01-01T00:00:00' }, 400],
-  ])('cannot be created from %j', async (json, status) => {
+  ])('rejects the new service key %j', async (json, status) => {
     expect((await platform.call('POST', '/api/v1/keys', { token: ada, json })).status).toBe(status);
   });
 
-  it('cannot be created for a deactivated account (K10)', async () => {
+  it('rejects a new service key for a deactivated account (K10)', async () => {
     await platform.ask('accounts', 'deactivate', 'ben-keys@example.org');
     const [ben] = await platform.sql<{ id: number }>(
       "select id from directory.accounts where email = 'ben-keys@example.org'",
@@ -112,7 +112,7 @@ describe('service key (K1, K2)', () => {
     ]);
   });
 
-  it.each([-1, 604_801, 'a day'])('cannot be rotated with an overlap of %j (K5)', async (overlap_seconds) => {
+  it.each([-1, 604_801, 'a day'])('rejects the rotation overlap %j (K5)', async (overlap_seconds) => {
     const answer = await platform.call('POST', '/api/v1/keys/nothing/rotate', {
       token: ada,
       json: { overlap_seconds },
@@ -122,7 +122,7 @@ describe('service key (K1, K2)', () => {
 });
 
 describe('keys create|list|rotate|revoke (K9)', () => {
-  it('create a key for a program, show it once, rotate and revoke it', async () => {
+  it('create a key for a program, print it once, rotate and revoke it', async () => {
     const account = await cli('accounts', 'create', 'bot@example.org', '--service', 'Bot');
     expect(account).toMatchObject({ code: 0, email: 'bot@example.org', person_id: expect.any(Number) });
     const made = await cli(
@@ -179,7 +179,7 @@ describe('keys create|list|rotate|revoke (K9)', () => {
     ],
     [['keys', 'rotate', 'nothing'], 'not_found'],
     [['keys', 'revoke', 'nothing', '--yes'], 'not_found'],
-  ])('%j fails like every other command', async (args, code) => {
+  ])('%j reports its error like every other command', async (args, code) => {
     const { stdout, code: exitCode } = await platform.cli(...args, '--json');
     const { error } = JSON.parse(stdout);
     expect([exitCode, [error.code, error.reason]]).toEqual([1, expect.arrayContaining([code])]);

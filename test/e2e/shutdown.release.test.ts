@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => served.stop());
 
 /**
- * Restarts one replica of every service in turn, then the other one; a service's second replica is stopped only after
- * its first is ready.
+ * Restarts one replica of every service in turn, then the other replica. The second replica is stopped only after the
+ * first is ready.
  */
 async function replaceAll(signal: NodeJS.Signals, rounds: readonly string[], expectedEnd: string): Promise<void> {
   for (const suffix of rounds) {
@@ -34,7 +34,7 @@ async function replaceAll(signal: NodeJS.Signals, rounds: readonly string[], exp
 
 describe('SIGTERM to each service under load, two replicas (rules/operations#promises)', () => {
   it(
-    'fails no request, loses no webhook, upload or job, and runs each job once',
+    'fails no request, loses no webhook, upload or job, and runs each job once at SIGTERM',
     async () => {
       const load = served.startLoad('term', '2031-01-01T00:00:00Z', feed);
       try {
@@ -62,9 +62,9 @@ describe('SIGTERM to each service under load, two replicas (rules/operations#pro
 
 describe('kill -9 of each service under load, two replicas (rules/operations#promises)', () => {
   it(
-    'loses no acknowledged work, and every job completes eventually',
+    'loses no acknowledged work and completes every job after kill -9',
     async () => {
-      const load = served.startLoad('kill', '2021-01-01T00:00:00Z', feed); // earlier than all conversations of the other load
+      const load = served.startLoad('kill', '2021-01-01T00:00:00Z', feed); // earlier than all conversations of the load in the other test
       try {
         await replaceAll('SIGKILL', [''], 'was ended by SIGKILL');
       } finally {

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', () => {
-  it('starts the stream after 15 s without output, also while waiting for the turn; a failure is then the last event (D96)', async () => {
+  it('starts the stream after 15 s without output, also while waiting for the turn, and sends a later failure as the last event (D96)', async () => {
     const hello = { token: null, json: { body: 'Hello', visitor_id: null } };
     const visitorId = (await platform.call('POST', '/api/chat/guide/message/', hello)).json.visitor_id;
     const held = Promise.withResolvers<string>();

@@ -11,7 +11,7 @@ let env: TestEnvironment;
 beforeEach(async () => void (pad = await createLaunchpad()));
 afterEach(() => pad.clear());
 
-/** Started first: it retries for ten seconds, in parallel to the other tests. */
+/** Started first, because this launch retries for ten seconds while the other tests run. */
 let lonelyPad: Launchpad;
 let lonely: Launch;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ const parts = {
 } as const;
 type Part = keyof typeof parts;
 const all = Object.keys(parts) as Part[];
-/** Which servers are external; each start takes ten seconds. */
+/** The combinations of external servers to test. Each start takes ten seconds. */
 const combinations = sized<Part[][]>({ smoke: [all], release: [['PostgreSQL'], ['NATS'], ['Object store'], all] });
 
 function bring(brought: readonly Part[]): Record<string, string> {
@@ -51,7 +51,7 @@ describe('npm start with external servers', () => {
   beforeAll(async () => void (env = await createTestEnvironment(import.meta.url)));
   afterAll(() => env.stop());
 
-  it.each(combinations)('uses %s %s %s', async (...brought) => {
+  it.each(combinations)('starts the platform with %s %s %s', async (...brought) => {
     const item = pad.launch(bring(brought));
     await pad.waitUntilReady(item);
     const own = pad.readRecord().map(({ name }) => name);
@@ -68,7 +68,7 @@ describe('npm start with external servers', () => {
     expect(login.status).toBe(200);
   });
 
-  it('reports which user or database is rejected', async () => {
+  it('reports which database user or database the server rejects', async () => {
     const wrong = new URL(env.settings['DATABASE_URL'] ?? '');
     wrong.pathname = '/nowhere';
     const store = { ...bring(['Object store']), S3_SECRET_ACCESS_KEY: 'hidden-3-hidden-3-hidden-3' };
@@ -83,7 +83,7 @@ describe('npm start with external servers', () => {
     expect(item.output()).not.toContain('hidden');
   });
 
-  it('reports for each unusable server what was tried, why it failed, and what to do, without secrets', async () => {
+  it('reports for each unusable server the address, the cause and the solution, without secrets', async () => {
     const item = lonely;
     await expect(item.status).resolves.toBe(1);
     expect(item.output()).toContain(

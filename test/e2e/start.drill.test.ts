@@ -85,13 +85,13 @@ describe('npm start (architecture#running-it)', () => {
     await expect(logIn()).resolves.toBe(200);
   });
 
-  it('compiles the services once, before they start (docs/performance-notes.md#shared-compile-cache-and-heap-flags)', () => {
+  it('compiles the services once, before their start (docs/performance-notes.md#shared-compile-cache-and-heap-flags)', () => {
     expect(readdirSync(join(pad.dataDir, 'compile-cache')).filter((name) => name.startsWith('services-'))).toHaveLength(
       1,
     );
   });
 
-  it('answers on the chat pages with a model that identifies itself', async () => {
+  it('replies on the chat pages with the demo model, which identifies itself', async () => {
     const response = await fetch(`http://127.0.0.1:${pad.port}/api/chat/guide/message/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -103,10 +103,10 @@ describe('npm start (architecture#running-it)', () => {
     ]);
   });
 
-  it('lets a new operator sign in to the console as admin@example.org with the printed password (P6)', async () => {
+  it('allows the first operator to sign in to the console as admin@example.org with the printed password (P6)', async () => {
     const output = launches[0]?.output() ?? '';
     const [address] = /http:\/\/localhost:\d+\/console/.exec(output) ?? [''];
-    const [, password = ''] = /ada@example\.org\s+(\S+)/.exec(output) ?? []; // all demo accounts have the same one
+    const [, password = ''] = /ada@example\.org\s+(\S+)/.exec(output) ?? []; // All demo accounts have the same password.
     expect(output).toContain('admin@example.org');
     await provideChromium();
     const browser = await startBrowser(address);
@@ -124,7 +124,7 @@ describe('npm start (architecture#running-it)', () => {
     }
   });
 
-  it('is healthy, and doctor distinguishes optional from required parts', async () => {
+  it('starts a healthy platform, and doctor distinguishes optional from required components', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join('cli', 'main.ts'), 'doctor'], {
       cwd: repoDir,
       env: { ...process.env, COHERENCE_DATA_DIR: pad.dataDir },
@@ -134,13 +134,13 @@ describe('npm start (architecture#running-it)', () => {
     expect(stdout).toMatch(/^All is well/m);
   });
 
-  it('verifies the audit logs of all services, with the audit role (A2)', async () => {
+  it('verifies the audit logs of all services with the audit role (A2)', async () => {
     const read = (): string => readFileSync(join(pad.dataDir, 'logs', 'audit.log'), 'utf8');
     await waitFor(() => read().split('audit log verified').length === 7, { what: 'six verified logs' });
-    expect(read()).toMatch(/"service":"directory","entries":[1-9]/); // the demo workspace is applied
+    expect(read()).toMatch(/"service":"directory","entries":[1-9]/); // The demo workspace has been applied, so the log has entries.
   });
 
-  it('writes logs that `npm run logs` follows: JSON when piped, readable lines in a terminal', async () => {
+  it('writes logs that `npm run logs` follows, as JSON into a pipe and as readable lines on a terminal', async () => {
     const [piped, shown] = [followLogs(['api-gateway', 'directory']), followLogs([], { terminal: true })];
     await waitFor(() => piped.output().includes('directory is ready') && shown.output().includes('directory is ready'));
     await logIn();
@@ -167,7 +167,7 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it.each(sized({ smoke: ['directory', 'PostgreSQL'], release: ['directory', 'PostgreSQL', 'NATS', 'Object store'] }))(
-    'restarts %s after SIGKILL and preserves its data',
+    'restarts %s after SIGKILL and preserves the data',
     async (name) => {
       const before = pad.findIdentity(name);
       process.kill(before.pid, 'SIGKILL');
@@ -178,7 +178,7 @@ describe('npm start (architecture#running-it)', () => {
     },
   );
 
-  it('leaves no process running when the launcher is killed, and starts again with the data', async () => {
+  it('leaves no running process when the launcher is killed, and starts again with the same data', async () => {
     const children = pad.readRecord().map((item) => item.identity);
     const launcher = readLauncher();
     process.kill(launcher.pid, 'SIGKILL');
@@ -194,7 +194,7 @@ describe('npm start (architecture#running-it)', () => {
     await expect(logIn()).resolves.toBe(200);
   });
 
-  it('stops everything on SIGTERM with status 0 and releases the folder', async () => {
+  it('stops all processes on SIGTERM with status 0 and releases the folder lock', async () => {
     const children = pad.readRecord().map((item) => item.identity);
     const item = launches.at(-1);
     item?.child.kill('SIGTERM');
@@ -206,7 +206,7 @@ describe('npm start (architecture#running-it)', () => {
     expect(logs.output()).toMatch(/No platform runs in this folder\. Start it .*npm start.* logs in /);
   });
 
-  it('recovers from a stale lock and a pid file that names an unrelated process', async () => {
+  it('starts despite a stale lock and a pid file with the id of an unrelated process', async () => {
     writeFileSync(
       join(pad.dataDir, 'start.lock'),
       JSON.stringify({ holder: { pid: 1, startedAt: 'long ago' }, url: '' }),
@@ -223,7 +223,7 @@ describe('npm start (architecture#running-it)', () => {
     await expect(item.status).resolves.toBe(0);
   });
 
-  it('reports which port is in use and how to choose another', async () => {
+  it('reports a port in use and how to choose another port', async () => {
     const blocker: Server = createServer().listen(pad.port);
     const item = launch();
     await expect(item.status).resolves.toBe(1);
@@ -232,7 +232,7 @@ describe('npm start (architecture#running-it)', () => {
     expect(item.output()).toContain(`PORT=${pad.port + 10} npm start`);
   });
 
-  it('reports every problem in the given settings', async () => {
+  it('reports every problem in the settings together', async () => {
     const item = launch({
       DATABASE_URL: 'mysql://nowhere',
       NATS_URL: 'nats://127.0.0.1:1',

@@ -48,7 +48,7 @@ const patchText = (step: string, body: string): Promise<Answer> =>
 const audit = (step: string): Promise<any[]> => platform.ask('journeys', 'audit', 'journey-cfg', step);
 
 describe('GET /journeys/{journey_slug}/steps (rules/steps#step-configuration)', () => {
-  it('lists the steps in pipeline order, archived ones included, without configuration', async () => {
+  it('lists the steps in pipeline order, including archived steps, without configuration', async () => {
     const answer = await platform.call('GET', '/api/coherence/journeys/journey-cfg/steps', {
       token: tokens['root'] ?? '',
     });
@@ -75,7 +75,7 @@ describe('GET /journeys/{journey_slug}/steps (rules/steps#step-configuration)', 
   });
 });
 
-describe('the steps of a journey: access and existence (rules/access#classes-of-routes; D12, D13)', () => {
+describe('step routes: access and unknown objects (rules/access#classes-of-routes; D12, D13)', () => {
   const operations = [
     ['GET', '/api/coherence/journeys/journey-cfg/steps'],
     ['GET', place('import')],
@@ -98,7 +98,7 @@ describe('the steps of a journey: access and existence (rules/access#classes-of-
     ['GET', '/api/coherence/journeys/unknown/steps/import/config'],
     ['GET', place('unknown')],
     ['PATCH', place('unknown')],
-  ])('%s %s returns 404', async (method, path) => {
+  ])('%s %s returns 404 for an unknown object', async (method, path) => {
     const json =
       method === 'PATCH' ? { json: { config: { nope: 1 }, expected_updated_at: '2020-01-01T00:00:00Z' } } : {};
     const answer = await platform.call(method, path, { token: tokens['ada'] ?? '', ...json });
@@ -110,7 +110,7 @@ describe('the steps of a journey: access and existence (rules/access#classes-of-
 });
 
 describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () => {
-  it('returns the defaults of the model and the read-only pipeline_job, with an ETag', async () => {
+  it('returns step defaults and the read-only pipeline_job, with an ETag', async () => {
     const answer = await read('import');
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -128,7 +128,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     expect(again.status).toBe(304);
   });
 
-  it('merges recursively in a step without a job, preserves digits and unusual keys, and deletes with null', async () => {
+  it('merges recursively in a step without a job, preserves digits and unusual keys, and deletes keys with null', async () => {
     const big =
       '{"config": {"n": 12345678901234567890, "deep": {"a": {"b": 1, "c": [null, {"d": null}]}, "__proto__": {"x": 1}}, "constructor": 1.10}}';
     const first = await patchText('after', big);
@@ -145,7 +145,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     });
   });
 
-  it('returns stale_config, then config_keys_not_writable, then invalid_step_config, and changes nothing', async () => {
+  it('returns stale_config, then config_keys_not_writable, then invalid_step_config, without changing the step', async () => {
     const before = (await read('odd')).json;
     const bad = { advance_on_success: 1, pipeline_job: 'x', nope: 2 };
     const stale = await patch('odd', { config: bad, expected_updated_at: '2020-01-01T00:00:00Z' });
@@ -175,7 +175,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     expect(await audit('odd')).toEqual([]);
   });
 
-  it('accepts null for an undeclared key only while it is stored', async () => {
+  it('accepts null for an undeclared key only while the key is stored', async () => {
     const answer = await patch('odd', { config: { gone: null, advance_on_success: null } });
     expect([answer.status, answer.json.config]).toEqual([
       200,
@@ -187,7 +187,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     });
   });
 
-  it('compares updated_at by the microsecond, and updates it only on a change', async () => {
+  it('compares updated_at in microseconds, and changes it only if the configuration changes', async () => {
     await patch('held', { config: { a: 1 } });
     const { updated_at: updatedAt } = (await read('held')).json;
     const same = await patch('held', { config: { a: 1 }, expected_updated_at: updatedAt });
@@ -206,20 +206,20 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     [{ config: {}, expected_updated_at: '2026-05-01T10:00:00' }, ['body', 'payload', 'expected_updated_at']],
     [{ config: {}, expected_updated_at: 'soon' }, ['body', 'payload', 'expected_updated_at']],
     [{ config: { 'a\u0000': 1 } }, ['body', 'payload', 'config', 'a\u0000']],
-  ])('rejects %j as malformed', async (body, loc) => {
+  ])('rejects the step configuration %j as malformed', async (body, loc) => {
     const answer = await patch('held', body);
     expect(answer.status).toBe(422);
     expect(answer.json.detail[0].loc).toEqual(loc);
   });
 
-  it('loses no concurrent write to different keys', async () => {
+  it('loses no concurrent writes to different keys of a step', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `key${index}`);
     const answers = await Promise.all(names.map((name) => patch('held', { config: { parallel: { [name]: name } } })));
     expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
     expect((await read('held')).json.config.parallel).toEqual(Object.fromEntries(names.map((name) => [name, name])));
   });
 
-  it('appears in the audit history with account and dotted paths, newest first; rejected requests do not', async () => {
+  it('lists step changes in the audit log with account and dotted paths, newest first, and no rejected requests', async () => {
     await patch('audited', { config: { a: { b: 1, c: { d: 2 } } } });
     await patch('audited', { config: { a: { b: null } } }, tokens['root']);
     await patch('audited', { config: { pipeline_job: 1 } });
@@ -239,7 +239,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
   });
 });
 
-describe('effect of a PATCH (rules/steps#step-configuration: every conversation processed or retried afterwards)', () => {
+describe('effect of a step PATCH (rules/steps#step-configuration: every conversation processed or retried afterwards)', () => {
   let meeting = 0;
   async function meet(): Promise<number> {
     meeting += 1;
@@ -272,7 +272,7 @@ describe('effect of a PATCH (rules/steps#step-configuration: every conversation 
     (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json.status;
   const step = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json.step_slug;
 
-  it('applies to the next conversation, to a retried one, and to one that is processed again', async () => {
+  it('applies a changed step configuration to new, retried and repeated conversations', async () => {
     expect((await patch('import', { config: { advance_on_success: false } })).status).toBe(200);
     const early = await meet();
     await eventually(async () => expect(await status(early)).toBe('imported'));

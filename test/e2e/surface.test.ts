@@ -12,7 +12,7 @@ afterAll(() => platform.stop());
 
 describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
   it.each(['/api/coherence/nothing', '/api/nothing', '/api/coherence'])(
-    'returns 404 {detail} on %s, also without a credential',
+    'returns 404 {detail} for %s, also without a credential',
     async (path) => {
       const answer = await platform.call('GET', path, { token: null });
       expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
@@ -20,7 +20,7 @@ describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
   );
 
   it.each(['/api/v1/nothing', '/api/v1/outreach/anything'])(
-    'returns 404 in the v1 envelope on %s (D52)',
+    'returns 404 in the v1 envelope for %s (D52)',
     async (path) => {
       const answer = await platform.call('GET', path, { token: null });
       expect([answer.status, answer.json]).toEqual([
@@ -30,7 +30,7 @@ describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
     },
   );
 
-  it('returns 405 with Allow before authentication', async () => {
+  it('returns 405 with Allow before it authenticates', async () => {
     const answer = await platform.call('DELETE', `/api/coherence/conversations/${conversation}`, { token: null });
     expect([answer.status, answer.json]).toEqual([405, { detail: 'Method not allowed' }]);
     expect(answer.headers.get('allow')).toContain('PATCH');
@@ -44,7 +44,7 @@ describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
 });
 
 describe('order of checks (rules/http#order-of-checks)', () => {
-  it('checks authentication before the body, and the body before validation', async () => {
+  it('authenticates a request before it reads the body, and parses the body before it validates fields', async () => {
     const path = '/api/coherence/conversations/abc';
     expect((await platform.call('PATCH', path, { token: null, body: '{' })).status).toBe(401);
     expect((await platform.call('PATCH', path, { body: '{' })).status).toBe(400);
@@ -85,7 +85,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
       headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization' },
     });
 
-  it('answers a preflight of an allowed origin with exactly the methods and headers of the rule', async () => {
+  it('responds to a preflight of an allowed origin with exactly the documented methods and headers', async () => {
     const answer = await preflight('/api/coherence/conversations', 'https://app.example.org');
     expect(answer.status).toBeLessThan(300);
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.org');
@@ -103,7 +103,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('allows no other origin', async () => {
+  it('sends no CORS headers to other origins', async () => {
     const answer = await preflight('/api/coherence/conversations', 'https://evil.example.org');
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
@@ -120,7 +120,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
     }
   });
 
-  it('is not available on /api/v1 and /api/ops (rules/access#operators)', async () => {
+  it('sends no CORS headers on /api/v1 and /api/ops (rules/access#operators)', async () => {
     for (const path of ['/api/v1/auth/whoami', '/api/ops/audit', '/api/ops/nothing', '/api/ops']) {
       const answer = await platform.call('GET', path, { headers: { origin: 'https://app.example.org' } });
       expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, null]);
@@ -128,7 +128,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
   });
 });
 
-describe('live schemas and docs pages (rules/http#live-schema)', () => {
+describe('API documents and their pages (rules/http#live-schema)', () => {
   it.each(['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'])(
     'serves an OpenAPI 3.1 document at %s',
     async (path) => {
@@ -144,7 +144,7 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
   );
 
   it.each(['/api/docs', '/api/v1/docs', '/api/ops/docs'])(
-    'serves a page at %s that loads only resources of this server',
+    'serves a documents page at %s that loads resources only from this server',
     async (path) => {
       const answer = await platform.call('GET', path, { token: null });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
@@ -157,7 +157,7 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
     },
   );
 
-  it('lists every served operation of the conversation surface', async () => {
+  it('documents every operation of the conversation API', async () => {
     const { paths } = (await platform.call('GET', '/api/openapi.json', { token: null })).json;
     const served = Object.keys(paths).map((path) => path.replace(/\{[^}]+\}/g, '{}').replace(/\/$/, ''));
     for (const path of [
@@ -177,7 +177,7 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
 });
 
 describe('logs (rules/operations#logs)', () => {
-  it('contain neither tokens nor bodies', async () => {
+  it('write no tokens and no bodies', async () => {
     await platform.call('PATCH', `/api/coherence/conversations/${conversation}`, {
       json: { infos: { secret: 'unrepeatable-body-text' } },
     });

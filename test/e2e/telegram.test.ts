@@ -64,7 +64,7 @@ const list = async (...options: string[]) =>
   }[];
 
 describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D33d)', () => {
-  it('returns 200 before the model has answered; the reply and its mirror follow', async () => {
+  it('returns 200 before the model replies, then sends the reply and its copy to the echo channel', async () => {
     let release = (): void => undefined;
     const thinking = new Promise<void>((resolve) => (release = resolve));
     llm.answerWith(async (messages) => {
@@ -79,7 +79,7 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     await eventually(async () => expect(telegram.textsOf(channel)).toEqual(['Q: hello\n\nA: You said: hello']));
   });
 
-  it('accepts a trailing slash, and requires only the secret as credential', async () => {
+  it('accepts a trailing slash on the webhook URL, and requires only the webhook secret as credential', async () => {
     const update = compose(502);
     const answer = await platform.call('POST', '/api/hook/agents/guide/', {
       token: null,
@@ -96,11 +96,11 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     ['U+0000', '{"update_id":1,"message":{"text":"\\u0000"}}'],
     ['nothing', ''],
     ['a body over the cap', `{"update_id":1,"a":"${'x'.repeat(4_194_304)}"}`],
-  ])('returns 200 for %s', async (_what, body) => {
+  ])('returns 200 for a Telegram update with %s', async (_what, body) => {
     expect(await hook(body)).toMatchObject(accepted);
   });
 
-  it('returns 200 for an unknown agent and a wrong secret, and does nothing', async () => {
+  it('returns 200 for an unknown agent and for a wrong secret, and ignores the update', async () => {
     expect(await hook(compose(503), { slug: 'nobody' })).toMatchObject(accepted);
     expect(await hook(compose(503), { given: 'wrong' })).toMatchObject(accepted);
     expect(await hook(compose(503), { given: null })).toMatchObject(accepted);
@@ -111,7 +111,7 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     ]).toEqual([[], ['nobody']]);
   });
 
-  it('echoes updates that are not text of a person unchanged', async () => {
+  it('sends updates that are not text of a person unchanged to the echo channel', async () => {
     const update = {
       update_id: updateId++,
       edited_message: { message_id: 1, chat: { id: 504, type: 'private' }, text: 'x' },
@@ -121,7 +121,7 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
     expect(telegram.textsOf(504)).toEqual([]);
   });
 
-  it('records the chat for `agents record`, like threads of visitors', async () => {
+  it('includes a Telegram chat in the output of `agents record`, like threads of visitors', async () => {
     const record: unknown = await platform.ask('agents', 'record', 'guide');
     const { threads } = record as {
       threads: { thread_key: string; messages: { note_type: string; body: string }[] }[];
@@ -135,7 +135,7 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
 });
 
 describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cli; D20, D33b)', () => {
-  it('shows a send of unknown outcome for review, and replays it', async () => {
+  it('lists a send with unknown outcome for review, and replays it', async () => {
     telegram.fail(505, { kind: 'broken', status: 502, delivered: false });
     const update = compose(505);
     await hook(update);

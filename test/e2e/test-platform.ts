@@ -1,6 +1,6 @@
 /**
- * A running platform as seen by clients: HTTP and the admin CLI only. One platform per test file, with separate
- * database, subjects and bucket.
+ * A running platform as clients see it: only HTTP and the admin CLI are used. Each test file has its own platform with
+ * a separate database, subject prefix and bucket.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +39,7 @@ export interface Applied {
 
 export interface TestPlatform {
   baseUrl: string;
-  /** The shared token; default credential of `call`. `token: null` sends none. */
+  /** The shared token, which `call` sends by default. `token: null` sends no token. */
   sharedToken: string;
   loginSecret: string;
   /** Sends a raw request, possibly malformed. The response is checked against the served document. */
@@ -54,8 +54,8 @@ export interface TestPlatform {
   sql: TestEnvironment['sql'];
   cli: Platform['cli'];
   /**
-   * Returns the `--json` output of a CLI command without a separate process. @throws the command's error, with its
-   * `answer`
+   * Runs a CLI command in the test process and returns its `--json` output. @throws the error of the command; its
+   * property `answer` is the output printed before the error
    */
   ask(...args: string[]): Promise<any>;
   apply(document: Record<string, unknown>): Promise<Applied>;
@@ -73,19 +73,19 @@ export interface TestPlatformOptions {
   /** Services to run; default all. */
   services?: readonly string[];
   /**
-   * Runs each service, or each of these, in a separate process, for tests that kill or measure it; default: all in this
-   * process.
+   * Runs all services, or these services, in separate processes, for tests that kill or measure a service. Default: all
+   * services run in the test process.
    */
   processes?: boolean | readonly string[];
   /** Processes per service. */
   replicas?: number;
   /** Prepares the environment before the services start; the returned settings have precedence. */
   prepare?: (env: TestEnvironment) => Promise<Record<string, string>>;
-  /** Folder of the code that the processes run first. */
+  /** Folder of the code that the processes run until they are restarted. */
   startedFrom?: string;
 }
 
-/** `fetch` whose error names the failed request. */
+/** Like `fetch`, but its error names the failed request. */
 export async function fetchNamed(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -103,7 +103,7 @@ export async function startTestPlatform(
   try {
     return await startInside(env, settings, options);
   } catch (error) {
-    await env.stop(); // otherwise its connections keep the run from ending
+    await env.stop(); // Otherwise the connections of the environment would prevent the test run from ending.
     throw error;
   }
 }
@@ -236,7 +236,7 @@ export async function eventually(check: () => Promise<void>, timeoutMs?: number)
   );
 }
 
-/** A workspace with one event that owns one journey, two people and three accounts; `tag` makes all names unique. */
+/** Returns a workspace with one event, its journey, two people and three accounts. `tag` makes all names unique. */
 export function demoWorkspace(
   tag: string,
   steps: unknown[] = [

@@ -7,7 +7,7 @@ import type { Demo, TestPlatform } from './test-platform.ts';
 const sessionStart = '2026-05-01T09:50:00.000Z';
 const windowStart = '2026-05-01T10:00:00Z';
 const windowEnd = '2026-05-01T11:00:00Z';
-/** Window edges in milliseconds from the start of the session. */
+/** The start and end of the transcript window in milliseconds from the start of the session. */
 const [opens, closes] = [600_000, 4_200_000];
 /** Words spoken outside the window: they must not be stored or returned. */
 const excluded = ['beforespeechxq', 'crossingstartxq', 'crossingendxq', 'afterspeechxq'];
@@ -92,7 +92,7 @@ const becomes = (id: number, status: string) =>
   eventually(async () => expect((await evidence(id)).status).toBe(status));
 
 describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', () => {
-  it('imports rows entirely inside the window and returns evidence of all others', async () => {
+  it('imports the rows that are entirely inside the window, and returns counts of excluded rows', async () => {
     const { id, sessionId, artifact } = await meet(rows);
     await becomes(id, 'imported');
     expect(await evidence(id)).toEqual({
@@ -125,7 +125,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     });
   });
 
-  it('serves Markdown of merged runs with times relative to the window (D24, D24a)', async () => {
+  it('returns Markdown of merged runs with times relative to the window (D24, D24a)', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     const answer = await transcript(id);
@@ -160,7 +160,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     );
   });
 
-  it('filters by an attributed speaker after merging, including placeholders', async () => {
+  it('filters the Markdown by a speaker after merging, including unresolved speakers', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     const ada = await transcript(id, `?person_id=${demo.ada}`);
@@ -179,7 +179,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect((await transcript(id, '?person_id=abc')).json.detail[0].loc).toEqual(['query', 'person_id']);
   });
 
-  it('serves the rows as data and captions, by format or Accept (T1, T5)', async () => {
+  it('returns the rows as data and captions, by `format` or Accept (T1, T5)', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     const json = await transcript(id, '?format=json');
@@ -233,7 +233,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect((await transcript(id, '?format=json&person_id=-2')).json).toEqual({ detail: 'Not Found' });
   });
 
-  it('returns 304 for the ETags of the file and the evidence', async () => {
+  it('returns 304 for the ETags of the transcript and its evidence', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     for (const path of ['transcript', 'transcript/import-evidence']) {
@@ -244,7 +244,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     }
   });
 
-  it('leaves no trace of excluded speech in tables, logs and jobs', async () => {
+  it('stores no excluded speech in tables, logs and jobs', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
     const logs = await platform.readLogs();
@@ -254,7 +254,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect(await platform.findInDatabase('Welcome, everyone.')).toEqual(['transcripts.transcript_rows']);
   });
 
-  it('returns never_ran before an import, with an empty transcript', async () => {
+  it('returns never_ran and an empty transcript before an import', async () => {
     const { id } = await createConversation(platform, demo, '2030-05-01T10:00:00Z');
     expect(await evidence(id)).toEqual({
       conversationId: id,
@@ -283,7 +283,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
   });
 
   it.each([{}, { conversationStartedAt: windowStart }])(
-    'imports nothing with the window %j: transcript_window_missing',
+    'returns transcript_window_missing and imports nothing with the window %j',
     async (window) => {
       const { id } = await meet(rows, window);
       await becomes(id, 'transcript_window_missing');
@@ -300,7 +300,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     },
   );
 
-  it('runs again when the window becomes complete after the step was entered (D7a)', async () => {
+  it('imports when the window becomes complete after the conversation entered the step (D7a)', async () => {
     const { id } = await meet(rows, { conversationStartedAt: windowStart });
     await becomes(id, 'transcript_window_missing');
     await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
@@ -309,7 +309,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     await becomes(id, 'imported');
   });
 
-  it('returns transcript_window_empty with counts when no row is inside', async () => {
+  it('returns transcript_window_empty with counts when no row is inside the window', async () => {
     const { id } = await meet([rows[0], rows[9]]);
     await becomes(id, 'transcript_window_empty');
     expect(await evidence(id)).toMatchObject({
@@ -336,7 +336,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect((await transcript(id)).text).toContain('Welcome, everyone.');
   });
 
-  it('returns 404 for an unknown conversation', async () => {
+  it('returns 404 for the transcript of an unknown conversation', async () => {
     expect((await transcript(999_999_999)).json).toEqual({ detail: 'Not Found' });
     expect(
       (await platform.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json,

@@ -86,8 +86,8 @@ function startLoad(): { answered(): number; stop(): Promise<string[]> } {
 }
 
 /**
- * Opens a transaction that has read the tables to be migrated. A `repeatable read` transaction, as in other backup
- * tools, prevents index builds; `read committed` only holds its locks.
+ * Opens a transaction that has read the tables to be migrated. A `repeatable read` transaction, as backup tools use it,
+ * prevents index builds; a `read committed` transaction only holds its locks.
  */
 async function openReader(isolation: 'repeatable read' | 'read committed'): Promise<pg.Client> {
   const reader = new pg.Client({ connectionString: env.settings['DATABASE_URL'], application_name: 'long-reader' });
@@ -128,9 +128,9 @@ async function isServed(): Promise<boolean> {
   return written.status === 200 && written.json.infos.served === true;
 }
 
-describe('upgrade of a database in use by the previous release', () => {
+describe('upgrade of the database of the previous release', () => {
   it(
-    'migrates while a reader locks its tables, also after an interruption: no request fails, no row is lost',
+    'migrates while a reader locks the tables, also after an interruption, without failed requests or lost rows',
     async () => {
       const load = startLoad();
       const servedMore = async (count: number): Promise<void> => {
@@ -169,7 +169,7 @@ describe('upgrade of a database in use by the previous release', () => {
     timeoutMs,
   );
 
-  it('contains all rows and derived data, and no leftover index or table', async () => {
+  it('migrates all rows and derived data, and leaves no temporary index or table', async () => {
     const [counts] = await platform.sql(
       `select (select count(*)::integer from conversations.webhook_receipts where dedupe_key like 'filled-%') as receipts,
          (select count(*)::integer from conversations.jobs where type = 'conversations.filled') as jobs,
@@ -199,7 +199,7 @@ describe('upgrade of a database in use by the previous release', () => {
   });
 
   it(
-    'serves this release, and the previous one again',
+    'serves requests of this release, and then of the previous release again',
     async () => {
       await replaceServices(repoDir);
       expect(await isServed()).toBe(true);

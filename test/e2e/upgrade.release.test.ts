@@ -18,14 +18,14 @@ let previous: PreviousRelease;
 let served: ServedPlatform;
 beforeAll(async () => {
   previous = layOutPreviousRelease();
-  expect(await compileServices(previous.dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // compiles once instead of in fourteen processes
+  expect(await compileServices(previous.dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // Compiles once, so that the fourteen processes use the cache.
   served = await startServedPlatform(import.meta.url, previous.dir);
 }, testTimeoutMs);
 afterAll(() => served.stop());
 
-describe('the previous release and this one in parallel', () => {
+describe('the previous and the current release in parallel', () => {
   it(
-    'serve one database, broker and bucket under load: no request fails, nothing is lost, no job runs twice',
+    'serve one database, broker and bucket under load without failed requests, lost data or repeated jobs',
     async () => {
       const { platform } = served;
       const readRelease = async (): Promise<string> =>
@@ -66,7 +66,7 @@ describe('the previous release and this one in parallel', () => {
       await served.settle();
       await served.expectEverythingKept(ledger);
       for (const service of workingServices) {
-        // Only calls to a new operation were retried, before any service responded.
+        // Only jobs that called a new operation before any service answered it may have been retried.
         const again = await platform.sql(
           `select type, state, attempts, error from ${service}.jobs where state in ('dead', 'cancelled') or attempts > 1 and attempts - 1 <>
              (select count(*) from ${service}.job_attempts where job_id = id and error like 'No service answers %')`,
@@ -78,7 +78,7 @@ describe('the previous release and this one in parallel', () => {
       const logs = await platform.readLogs();
       for (const service of services) {
         const lines = logs.split('\n').filter((line) => line.includes(`"service":"${service}"`));
-        // Lines of 0.1.0 contain no version.
+        // Log lines of 0.1.0 do not contain a version.
         const versions = new Set(lines.map((line) => /"version":"([^"]+)"/.exec(line)?.[1] ?? '0.1.0'));
         const isNew = !existsSync(join(previous.dir, 'services', service));
         expect([service, [...versions].toSorted()]).toEqual([

@@ -28,7 +28,7 @@ const write = (id: number, count: number) =>
 const read = async (id: number) => (await platform.call('GET', pathOf(id))).json.infos;
 
 describe('services of the previous release beside the current ones (rules/operations#releases)', () => {
-  it('write to one database in any order of replacement', async () => {
+  it('write to the same database in any order of replacement', async () => {
     const { id } = await createConversation(platform, demo);
     expect((await write(id, 0)).status).toBe(200);
     for (const [index, name] of services.entries()) {
@@ -43,7 +43,7 @@ describe('services of the previous release beside the current ones (rules/operat
 });
 
 describe('record of the previous release', () => {
-  it('names its last migration, after which the migration check starts', () => {
+  it('contains the last migration of the previous release, after which the migration check starts', () => {
     const files = globSync('services/*/migrations/Migration*.ts', { cwd: layOutPreviousRelease().dir });
     const times = files.map((file) => /Migration(\d{14})_/.exec(file)?.[1] ?? file);
     expect(times.toSorted().at(-1)).toBe(previous.lastMigration);

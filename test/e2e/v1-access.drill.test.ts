@@ -1,7 +1,7 @@
 /**
- * Read and write rights through `/api/v1/` (rules/access#access-model; D41, D48, D49): every operation of the route
- * table with a tree of public and private holons, for callers of every kind. Requests and expectations are generated,
- * see access/. `npm test` sends a sample of each kind per caller, a release all of them.
+ * Read and write rights through `/api/v1/` (rules/access#access-model; D41, D48, D49): calls every operation of the
+ * route table on a tree of public and private holons, as callers with every kind of authority. Requests and
+ * expectations are generated (see access/). `npm test` sends a sample per caller, a release run sends all requests.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v1Routes } from '../../services/api-gateway/routes/v1/index.ts';
@@ -41,7 +41,7 @@ let platform: TestPlatform;
 const ids: Record<string, Record<string, number>> = {};
 const tokens = new Map<Caller, string>();
 const idOf: IdOf = (list, key) => ids[list]?.[key] ?? nobodysId;
-/** Responses to the outsiders before private objects existed: caller and path → response. */
+/** Responses to callers without access, from before the private objects existed: caller and path → response. */
 const before = new Map<string, unknown>();
 const walked = new Set<string>();
 
@@ -61,8 +61,8 @@ function read(caller: Caller, { operation, path }: Read, more = ''): Promise<Ans
 }
 
 /**
- * All requests in a release, otherwise one of each kind and position. Callers start at different ones, so that together
- * they send most.
+ * Returns all requests in a release run. Otherwise returns one request per operation and expected result, starting at a
+ * different one for each caller, so that all callers together send most requests.
  */
 function select<Request extends Read | Write>(requests: readonly Request[], caller: Caller): Request[] {
   if (isRelease) return [...requests];
@@ -137,9 +137,9 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('private objects do not exist for callers who cannot see them (D48)', () => {
+describe('objects hidden from a caller (D48)', () => {
   it.each(outsiders)(
-    'changes no byte of what the %s reads, except ids of private rows and usage totals',
+    'do not change the responses of %s, except for ids of private rows and usage totals',
     async (caller) => {
       expect(openReads().length).toBeGreaterThan(80);
       for (const { path } of select(openReads(), caller))
@@ -152,7 +152,7 @@ describe('private objects do not exist for callers who cannot see them (D48)', (
   let lastStage: Promise<void> | undefined;
   const addLastStage = (): Promise<void> => (lastStage ??= applyStage(2));
 
-  it.each(callerNames)('returns %s as for an object that does not exist', async (caller) => {
+  it.each(callerNames)('return the same response for %s as unknown objects', async (caller) => {
     await addLastStage();
     for (const { operation, path, holon, parent } of select(
       [...holonReads(idOf, slugs), ...listReads(idOf, slugs)],
@@ -182,7 +182,7 @@ describe('private objects do not exist for callers who cannot see them (D48)', (
   });
 
   it.each(callerNames)(
-    'answers POST /people of %s identically for a hidden and an unknown holon, except for callers who see all holons',
+    'return the same response to POST /people of %s as unknown holons, except for callers who see all holons',
     async (caller) => {
       walked.add('createPerson');
       const mayCreate = callers[caller] === 'all';
@@ -193,14 +193,14 @@ describe('private objects do not exist for callers who cannot see them (D48)', (
       for (const holon of slugs.filter((slug) => !sees('stranger', slug))) {
         const present = await ask(idOf('holons', holon));
         if (!mayCreate) expect(present.map(visibleOf)).toEqual(absent.map(visibleOf));
-        // Callers who see all holons get an error about the journey instead.
+        // Callers with access to all holons get an error about the journey instead of the holon.
         else expect([holon, present.map(visibleOf)]).not.toEqual([holon, absent.map(visibleOf)]);
       }
     },
   );
 });
 
-/** `content-length` depends on the digits of an id in the response. */
+/** Replaces the expected `content-length`, which depends on the number of digits of an id in the response. */
 function withLengthOf(value: unknown, { headers }: Answer): unknown {
   const [status, text, lines] = value as [unknown, unknown, string[]];
   const length = headers.get('content-length');
@@ -213,14 +213,14 @@ function withLengthOf(value: unknown, { headers }: Answer): unknown {
 
 describe('lists, counts and pages follow the policy (rules/access#access-model; D41, D48, D49)', () => {
   const whole = new Map<string, Promise<Answer>>();
-  /** Returns the editor's response; cached, because this part writes nothing. */
+  /** Returns the response to the editor. It is cached, because these tests write nothing. */
   function readWhole(path: string): Promise<Answer> {
     const known = whole.get(path) ?? get('editor', path);
     whole.set(path, known);
     return known;
   }
 
-  it.each(callerNames)('%s gets the same as the editor without the hidden objects', async (caller) => {
+  it.each(callerNames)('%s receives the lists of the editor without the hidden objects', async (caller) => {
     for (const one of select([...listReads(idOf, slugs), ...holonReads(idOf, slugs)], caller)) {
       const [own, all] = [await read(caller, one), (await readWhole(one.path)).json];
       if (one.holon !== undefined && !sees(caller, one.holon)) {
@@ -232,7 +232,7 @@ describe('lists, counts and pages follow the policy (rules/access#access-model; 
     }
   });
 
-  it.each(callerNames)('%s finds no gaps or traces in small pages', async (caller) => {
+  it.each(callerNames)('%s receives small pages without gaps or traces of hidden objects', async (caller) => {
     const pages = listReads(idOf, slugs).filter(({ holon }) => holon === undefined || sees(caller, holon));
     const probed = [
       ...Map.groupBy(pages, ({ operation, holon, parent }) => `${operation} ${holon} ${parent}`).values(),
@@ -249,7 +249,7 @@ describe('lists, counts and pages follow the policy (rules/access#access-model; 
     }
   });
 
-  it('shows usage totals of journeys and steps over all objects, identical for every caller', async () => {
+  it('returns usage totals of journeys and steps over all objects, identical for every caller', async () => {
     const onJoin = memberships.filter(([, , journey]) => journey === 'join').length;
     const expected = { holon_direct_count: 0, membership_count: onJoin, relationship_count: 0 };
     for (const caller of callerNames) {
@@ -275,7 +275,7 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
   }
 
   it.each(callerNames)(
-    '%s: returns 404 for hidden objects, 403 for objects that the caller may not edit',
+    '%s receives 404 for hidden objects, and 403 for visible objects without edit rights',
     async (caller) => {
       const statuses = new Set<number>();
       for (const write of select(writes(idOf, slugs), caller)) {
@@ -290,14 +290,14 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     },
   );
 
-  it.each(callerNames)('%s: only superusers can merge people', async (caller) => {
+  it.each(callerNames)('%s can merge people only as a superuser', async (caller) => {
     walked.add('mergePerson');
     const pat = idOf('people', 'pat');
     const { status } = await post(caller, { path: `/people/${pat}/merge`, json: { into: pat } });
     expect(status).toBe(caller === 'superuser' ? 400 : 403);
   });
 
-  it('returns in the response to a write only what the caller can see', async () => {
+  it('returns in the response to a write only objects that the caller can see', async () => {
     const note = noteAbout(['cell']);
     const cell = { path: `/holons/${idOf('holons', 'cell')}/update`, json: {} };
     const member = { path: `/memberships/${idOf('memberships', 'pat-cell-join')}/update`, json: { note } };
@@ -318,15 +318,16 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
   });
 });
 
-describe('walk through the route table (rules/memberships#lists)', () => {
+describe('calls of every route (rules/memberships#lists)', () => {
   it('calls every operation of the route table', () => {
-    // Tested separately: keys and endpoints belong to accounts, and events to objects that this test does not create.
+    // Other tests cover these: keys and endpoints belong to accounts, and events refer to objects that this test does
+    // not create.
     const apart = new Set(['keys', 'endpoints', 'events']);
     const shown = v1Routes.filter(({ tag }) => !apart.has(tag ?? ''));
     expect(shown.map(({ operationId }) => operationId).filter((id) => !walked.has(id))).toEqual([]);
   });
 
-  it('returns to every caller their own identity only', async () => {
+  it('returns to every caller only their own identity', async () => {
     for (const caller of callerNames) {
       const { json } = await get(caller, '/auth/whoami');
       expect(json.person.id).toBe(idOf('people', caller));

@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** Returns the operation's error, typed by its name. */
+/** Returns the error with which the operation rejects the call, typed by the error's name. */
 async function refusalOf<Name extends keyof OperationErrors>(
   name: Name,
   work: Promise<unknown>,
@@ -69,7 +69,7 @@ async function refusalOf<Name extends keyof OperationErrors>(
 }
 
 describe('reads with the client (rules/memberships#lists)', () => {
-  it('find people and holons', async () => {
+  it('find people and holons with the client', async () => {
     const { body: found } = await client.searchDirectory({ query: { q: 'camp', types: ['holon'] } });
     expect(found.items.map((item) => (item.kind === 'holon' ? item.holon.slug : item.person.name))).toEqual([
       'summer',
@@ -88,7 +88,7 @@ describe('reads with the client (rules/memberships#lists)', () => {
     expect((await client.getHolonBySlug({ path: { slug: 'winter' }, headers })).status).toBe(304);
   });
 
-  it('return classes and journeys', async () => {
+  it('return classes and journeys with the client', async () => {
     const { body: classes } = await client.listClasses({ query: { object_kind: 'holon' } });
     expect(classes.find(({ slug }) => slug === 'camp')?.journeys.map(({ slug }) => slug)).toEqual(['joining']);
     expect((await client.getClass({ path: { object_kind: 'holon', slug: 'workshop' } })).body.label).toBe('Workshop');
@@ -102,7 +102,7 @@ describe('reads with the client (rules/memberships#lists)', () => {
     );
   });
 
-  it('list memberships, relationships, notes and work', async () => {
+  it('list memberships, relationships, notes and worklists with the client', async () => {
     const [person, holon] = [{ person_id: idOf('people', 'hana') }, { holon_id: idOf('holons', 'summer') }];
     const { body: own } = await client.listPersonMemberships({ path: person });
     const { body: members } = await client.listHolonMemberships({
@@ -126,7 +126,7 @@ describe('reads with the client (rules/memberships#lists)', () => {
 });
 
 describe('writes with the client (rules/memberships#lists)', () => {
-  it('create a person, and report the existing person with the same address', async () => {
+  it('create a person, and return the existing person with the same address', async () => {
     const contact = { email: 'new@example.org', phone: '+49 30 5550100' };
     const membership = { holon_id: idOf('holons', 'summer'), journey_slug: 'joining' };
     const { status, body } = await client.createPerson({ body: { name: 'New', contact, membership, note: 'Met.' } });
@@ -136,7 +136,7 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect([refused.body.match_field, refused.body.existing_person_ids]).toEqual(['contact.email', [body.person.id]]);
   });
 
-  it('edit a holon, add people in bulk, and move them', async () => {
+  it('edit a holon, add people in bulk, and move memberships with the client', async () => {
     const path = { holon_id: idOf('holons', 'winter') };
     const { body: edited } = await client.updateHolon({
       path,
@@ -181,7 +181,7 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('make, rotate and revoke keys', async () => {
+  it('create, rotate and revoke service keys with the client', async () => {
     const { body: made } = await client.createKey({ body: { name: 'A program', scopes: ['directory:read'] } });
     const path = { key_id: made.key.id };
     expect((await client.listKeys()).body.items.map(({ id }) => id)).toEqual([path.key_id]);
@@ -193,20 +193,20 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect((await client.getKey({ path, headers })).status).toBe(304);
   });
 
-  it('merge people if the caller may', async () => {
+  it('merge people if the caller is a superuser', async () => {
     const path = { person_id: idOf('people', 'hana') };
     const refused = await refusalOf('mergePerson', client.mergePerson({ path, body: { into: idOf('people', 'ed') } }));
     expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([403, 'permission_denied']);
   });
 
-  it('follow new events', async () => {
+  it('read new events of the feed with the client', async () => {
     const { body } = await client.listEvents({ query: { after: 'latest', wait: 30 } });
     expect([body.items, body.has_more]).toEqual([[], false]);
     const refused = await refusalOf('listEvents', client.listEvents({ query: { types: ['conversation.eaten'] } }));
     expect(refused.status).toBe(400);
   });
 
-  it('deliver new events by webhook', async () => {
+  it('deliver new events by webhook to an endpoint of the client', async () => {
     const { body: made } = await client.createWebhookEndpoint({ body: { url: 'https://archive.example.org/hooks' } });
     const path = { endpoint_id: made.endpoint.id };
     expect((await client.listWebhookEndpoints()).body.items).toEqual([made.endpoint]);
@@ -226,13 +226,13 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect(refused.status).toBe(404);
   });
 
-  it('rejects calls after the logout', async () => {
+  it('reject calls after the logout of the client', async () => {
     expect((await client.whoami()).body.person.id).toBe(idOf('people', 'ed'));
     expect((await client.logout()).body).toEqual({ revoked: true });
     expect((await refusalOf('whoami', client.whoami())).status).toBe(401);
   });
 
-  it('has called every operation of the route table', () => {
+  it('call every operation of the route table with the client', () => {
     expect(v1Routes.map(({ operationId }) => operationId).filter((name) => !used.has(name))).toEqual([]);
   });
 });

@@ -96,7 +96,7 @@ const conversationIds = async (): Promise<Record<string, number>> => {
 describe('people export and people erase (rules/cli#people-and-their-data)', () => {
   let known: Record<string, number>;
 
-  it('creates traces of the person in every service first', async () => {
+  it('creates data of the person in every service before the erasure', async () => {
     known = await conversationIds();
     for (const key of ['alone', 'shared']) {
       const room = {
@@ -164,7 +164,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     );
   });
 
-  it('exports everything as a ZIP of JSON that only its owner can read, without hashes', async () => {
+  it('exports all data of the person as a ZIP of JSON without hashes, which only its owner can read', async () => {
     const file = join(folder, 'zora.zip');
     const result = await platform.cli('people', 'export', email.toLowerCase(), '--out', file, '--json');
     expect([result.code, result.stderr]).toEqual([0, '']);
@@ -210,7 +210,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect((await platform.cli('people', 'export', 'zora', '--out', file)).stderr).toContain('exists already');
   });
 
-  it('reports in a dry run what would be erased, and changes nothing', async () => {
+  it('lists in a dry run what the erasure would remove, and changes nothing', async () => {
     const places = await platform.findInDatabase(name);
     const result = await platform.cli('people', 'erase', 'zora', '--dry-run', '--json');
     expect(JSON.parse(result.stdout)).toEqual({
@@ -235,7 +235,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect((await platform.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
   });
 
-  it('refuses to erase without a terminal and without --yes, and for unknown people', async () => {
+  it('rejects an erasure without a terminal and without --yes, and of unknown people', async () => {
     expect((await platform.cli('people', 'erase', 'zora')).stderr).toContain('--yes');
     const nobody = await platform.cli('people', 'erase', 'nobody@example.org', '--yes');
     expect([nobody.code, nobody.stderr]).toEqual([
@@ -244,7 +244,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     ]);
   });
 
-  it('resumes an interrupted erasure, and leaves no trace of the person', async () => {
+  it('resumes an interrupted erasure, and leaves no data of the person', async () => {
     await platform.runtime.processes.get('media')?.stop();
     const broken = await platform.cli('people', 'erase', 'zora', '--yes');
     expect(broken.code).toBe(1);
@@ -289,7 +289,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     );
   });
 
-  it('deletes a conversation with only this participant, including its transcript and stored object', async () => {
+  it('deletes a conversation in which the erased person is the only participant, with its transcript and stored object', async () => {
     expect((await platform.call('GET', `/api/coherence/conversations/${known['alone']}`)).status).toBe(404);
     await eventually(async () => {
       expect(
@@ -311,7 +311,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     store.close();
   });
 
-  it('records the erasure without personal data, and can be repeated by id', async () => {
+  it('records the erasure without personal data, and can repeat it by id', async () => {
     const erasures = () =>
       platform.sql<{ person_id: number; counts: string }>('select person_id, counts from directory.erasures');
     expect(await erasures()).toEqual([{ person_id: zora(), counts: expect.stringContaining('"people"') }]);

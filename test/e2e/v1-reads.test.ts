@@ -29,7 +29,7 @@ describe('lists of the API (rules/memberships#lists, rules/http#limits, rules/ht
     ['/people?q=a', 100],
     ['/holons?q=a', 100],
     ['/journeys', 50],
-  ])('%s has its default page size and returns the total with its items', async (path, limit) => {
+  ])('%s has the documented default page size, and returns items with their total count', async (path, limit) => {
     const { status, json } = await get(path);
     expect([status, json.limit, json.offset, json.has_more]).toEqual([200, limit, 0, false]);
     expect(json.count).toBe(json.items.length);
@@ -58,7 +58,7 @@ describe('lists of the API (rules/memberships#lists, rules/http#limits, rules/ht
     ['/search?q=a', 'q', 'string_too_short'],
     ['/search?q=ab&limit_per_type=51', 'limit_per_type', 'less_than_equal'],
     ['/search?q=ab&limit_per_type=0', 'limit_per_type', 'greater_than_equal'],
-  ])('%s returns 422 about %s: %s', async (path, name, type) => {
+  ])('%s returns 422 for the parameter %s: %s', async (path, name, type) => {
     const { status, json } = await get(path);
     expect([status, json]).toEqual([
       422,
@@ -79,7 +79,7 @@ describe('lists of the API (rules/memberships#lists, rules/http#limits, rules/ht
     expect([status, json]).toEqual([400, refused]);
   });
 
-  it('accepts an offset whose plus was received as a space', async () => {
+  it('accepts an offset whose plus sign was decoded to a space', async () => {
     const [row] = await platform.sql<{ at: string }>(
       `select directory.iso_utc(max(updated_at)) as at from directory.people`,
     );
@@ -134,7 +134,7 @@ describe('single resources of the API (rules/http#ids, rules/http#etag)', () => 
     '/holons/by-slug/%00',
     '/classes/holon/%07',
     '/journeys/%C2%85',
-  ])('%s returns 404', async (path) => {
+  ])('%s returns 404 for an unknown object', async (path) => {
     const { status, json } = await get(path);
     expect([status, json]).toEqual([404, notFound]);
   });
@@ -142,12 +142,12 @@ describe('single resources of the API (rules/http#ids, rules/http#etag)', () => 
   it.each([
     ['/people/ada', 'person_id', 'int_parsing'],
     ['/holons/1.5', 'holon_id', 'int_parsing'],
-  ])('%s returns 422 about the path', async (path, name, type) => {
+  ])('%s returns 422 for an invalid path id', async (path, name, type) => {
     const { status, json } = await get(path);
     expect([status, json.detail]).toEqual([422, [expect.objectContaining({ type, loc: ['path', name] })]]);
   });
 
-  it('returns 401 without a per-user token', async () => {
+  it('returns 401 for every resource without a per-user token', async () => {
     for (const path of [
       '/search?q=ab',
       '/people?q=a',
@@ -169,7 +169,7 @@ describe('single resources of the API (rules/http#ids, rules/http#etag)', () => 
 });
 
 describe('visibility in the API (rules/access#access-model, rules/journeys#classes; D42, D48)', () => {
-  it('searches people and holons together, private holons only for callers who can see them', async () => {
+  it('searches people and holons together, and returns private holons only to callers who can see them', async () => {
     const { status, json } = await get('/search?q=council&limit_per_type=5');
     expect([status, json.types, json.limit_per_type, json.count]).toEqual([200, ['person', 'holon'], 5, 2]);
     expect(json.items.map((item: any) => [item.kind, item.holon.slug, item.score, item.matched_field])).toEqual([
@@ -186,7 +186,7 @@ describe('visibility in the API (rules/access#access-model, rules/journeys#class
     ).toEqual(notFound);
   });
 
-  it('lists classes with their catalogues, and the document shows custom fields of every type', async () => {
+  it('lists classes with their info fields, including custom fields of every type', async () => {
     const { json } = await get('/classes?object_kind=holon');
     expect(json.find((entry: any) => entry.slug === 'circle').journeys.map((journey: any) => journey.slug)).toEqual([
       'rotation',

@@ -102,7 +102,7 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
     ],
     ['the worklist', () => '/api/v1/responsible', ['kind', 'id', 'follow_up_after'], { ada: 4, ben: 2, cleo: 4 }],
   ] as const;
-  it.each(lists)('%s: items and count contain only what the caller can see', async (_name, where, fields, counts) => {
+  it.each(lists)('%s: items and count include only what the caller can see', async (_name, where, fields, counts) => {
     for (const [who, count] of Object.entries(counts)) {
       const answer = await get(where(), who);
       expect([answer.status, answer.json.count, answer.json.items.length]).toEqual([200, count, count]);
@@ -129,7 +129,7 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
       '?limit=101',
       '?responsible=99999999999&type=person,closed&when=overdue,today&limit=100',
     ],
-  ])('%s: returns 422 out of range and 200 in range', async (_name, where, broken, fitting) => {
+  ])('%s: returns 422 for a limit out of range and 200 for one in range', async (_name, where, broken, fitting) => {
     expect((await get(`${where()}${broken}`)).status).toBe(422);
     expect((await get(`${where()}${fitting}`)).status).toBe(200);
   });
@@ -139,7 +139,7 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
     () => path.holon('hub', 'memberships?follow_up=soon'),
     () => '/api/v1/responsible?type=person,nowhere',
     () => '/api/v1/responsible?when=yesterday',
-  ])('return 400 for a value that is not an allowed choice, case %#', async (where) => {
+  ])('return 400 for an unknown choice, case %#', async (where) => {
     expect(statusAndCode(await get(where()))).toEqual([400, 'validation_error', false]);
   });
 
@@ -151,7 +151,7 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
       () => path.holon('vault', rest),
     ]),
   ];
-  it.each(places)('return 404 for absent or hidden objects, and 401 without a token, case %#', async (where) => {
+  it.each(places)('return 404 for unknown or hidden objects, and 401 without a token, case %#', async (where) => {
     expect(statusAndCode(await get(where(), 'ben'))).toEqual([404, 'not_found', false]);
     expect(statusAndCode(await platform.call('GET', where(), { token: null }))).toEqual([
       401,
@@ -165,9 +165,9 @@ describe('workflow lists (rules/memberships#lists; D41, D47, D48)', () => {
   });
 });
 
-describe('updates (rules/memberships#updates; D46)', () => {
+describe('updates of memberships and relationships (rules/memberships#updates; D46)', () => {
   const note = 'A note';
-  it('of a membership return membership, note and changes, and show the note in both feeds', async () => {
+  it('of a membership return membership, note and changes, and add the note to person and holon', async () => {
     const answer = await post(
       path.membership('open'),
       { note: ' Hello ', advance_step: true, follow_up_after: null },
@@ -207,7 +207,7 @@ describe('updates (rules/memberships#updates; D46)', () => {
   });
 
   it.each([path.membership, path.relationship])(
-    'reject invalid changes with the envelope of their surface, case %#',
+    'reject invalid changes in the error envelope of the route, case %#',
     async (where) => {
       expect(statusAndCode(await post(where('open'), { note: ' ' }))).toEqual([400, 'validation_error', false]);
       expect(statusAndCode(await post(where('open'), { note, follow_up_after: 'soon' }))).toEqual([
@@ -241,7 +241,7 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
   const where = (slug: string): string => path.holon(slug, 'memberships:bulk-add');
   const item = (key: string) => ({ person_id: idOf('people', key) });
 
-  it('returns an outcome for each item, and reports the same items as already present when repeated', async () => {
+  it('returns an outcome for each bulk-add item, and reports the items as already present when repeated', async () => {
     const request = { memberships: [item('ada'), item('cleo'), { person_id: 2_147_483_647 }], journey_slug: 'join' };
     const first = await post(where('host'), request, 'ada');
     expect([first.status, first.json]).toEqual([
@@ -280,7 +280,7 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
     expect((await post(where('host'), request)).json).toMatchObject({ created: 0, already_present: 2, failed: 1 });
   });
 
-  it('rejects strangers, hidden holons and invalid requests', async () => {
+  it('rejects bulk-add by callers without access, to hidden holons, and with invalid requests', async () => {
     const request = { memberships: [item('ada')], journey_slug: 'join' };
     expect(statusAndCode(await post(where('hub'), request, 'ben'))).toEqual([403, 'permission_denied', false]);
     expect(statusAndCode(await post(where('vault'), request, 'ben'))).toEqual([404, 'not_found', false]);

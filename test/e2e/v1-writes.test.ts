@@ -51,7 +51,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
     contact: { email: 'ada@example.org', linkedin: 'https://www.linkedin.com/in/ada' },
   };
 
-  it('returns 201 with person, membership and note', async () => {
+  it('returns 201 with the created person, membership and note', async () => {
     const membership = { holon_id: id('holons', 'summer'), journey_slug: 'joining' };
     const answer = await post('/people', { ...body, membership, note: 'Met at the lake.' });
     expect([answer.status, answer.json]).toEqual([
@@ -78,7 +78,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
     );
   });
 
-  it('returns 409 with the matching fields and people', async () => {
+  it('returns 409 with the matching fields and existing people', async () => {
     const answer = await post('/people', { name: 'Other', contact: { email: ' ADA@example.org' } });
     expect([answer.status, answer.json]).toEqual([
       409,
@@ -113,7 +113,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
       expect((await platform.call('POST', '/api/v1/people', { token, json: body })).status).toBe(401);
   });
 
-  it('creates one person for 50 concurrent calls', async () => {
+  it('creates one person for 50 concurrent identical requests', async () => {
     const calls = Array.from({ length: 50 }, () =>
       post('/people', { name: 'Race', contact: { email: 'race@example.org' } }),
     );
@@ -126,7 +126,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
 describe('POST /holons/{holon_id}/update (rules/holons#update-a-holon; D46a)', () => {
   const path = (slug: string) => `/holons/${id('holons', slug)}/update`;
 
-  it('returns 200 with the holon and the changes', async () => {
+  it('returns 200 with the updated holon and the changes', async () => {
     const update = {
       name: 'High summer',
       description: '<p onclick="x">Hi</p>',
@@ -148,7 +148,7 @@ describe('POST /holons/{holon_id}/update (rules/holons#update-a-holon; D46a)', (
     ]);
   });
 
-  it('returns 403, 404, 400 and 422 in their envelopes', async () => {
+  it('returns 403, 404, 400 and 422 for a holon update in the documented envelopes', async () => {
     for (const refused of [await post(path('winter'), {}, host), await post(path('summer'), { journey_ids: [] }, host)])
       expect([refused.status, refused.json]).toEqual([403, denied]);
     const absent = await post('/holons/999999/update', {});
@@ -171,7 +171,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     return platform.call('POST', `/api/v1/experiences/${target}/logo`, { token, body });
   };
 
-  it('returns 201 with the experience', async () => {
+  it('returns 201 with the created experience', async () => {
     const answer = await post(
       '/experiences',
       { parent_id: id('holons', 'summer'), name: 'Night walk', description: 'Dark.' },
@@ -193,7 +193,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     expect(listed.json.items).toMatchObject([{ id: experience }]);
   });
 
-  it('returns 403, 404, 400 and 422 in their envelopes', async () => {
+  it('returns 403, 404, 400 and 422 for a new experience in the documented envelopes', async () => {
     const body = { parent_id: id('holons', 'winter'), name: 'N', description: 'D' };
     expect((await post('/experiences', body, host)).json).toEqual(denied);
     expect((await post('/experiences', { ...body, parent_id: 999_999 })).status).toBe(404);
@@ -202,7 +202,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     expect((await post('/experiences', { name: 'N' })).status).toBe(422);
   });
 
-  it('stores a logo, serves it without a token, and shows it with the holon', async () => {
+  it('stores a logo, serves it without a token, and returns its URL with the holon', async () => {
     const picture = await sharp({ create: { width: 9, height: 7, channels: 3, background: '#204060' } })
       .webp()
       .toBuffer();
@@ -218,7 +218,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     expect((await platform.call('GET', `/api/v1/holons/${experience}`, { token: host })).json.logo_url).toBe(url);
   });
 
-  it('rejects logos in the envelopes of the surface', async () => {
+  it('rejects invalid logos in the documented envelopes', async () => {
     for (const bytes of [Buffer.from('no picture'), Buffer.alloc(5_242_881), Buffer.alloc(9_000_000)]) {
       const answer = await logo(bytes);
       expect([answer.status, answer.json]).toEqual([400, invalid]);

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const film = randomBytes(6 * 1024 * 1024 + 11);
 
-/** Applies a recording under a key; files are written first. */
+/** Writes the files, then applies a recording under a key. Returns the id of the conversation. */
 async function record(
   key: string,
   recording: Record<string, unknown>,
@@ -36,7 +36,7 @@ const fetchMedia = (url: string, headers: Record<string, string> = {}, method = 
   fetch(`${platform.baseUrl}${url}`, { headers, method });
 
 describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
-  it('returns a relative URL with a version marker, and the stored name', async () => {
+  it('returns a relative video URL with a version marker, and the stored file name', async () => {
     const id = await record('one', { full: './Film Ä.mp4' }, { 'Film Ä.mp4': film });
     const answer = await video(id);
     expect([answer.status, answer.json]).toEqual([
@@ -48,7 +48,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await video(id, { token: null })).status).toBe(401);
   });
 
-  it('returns a URL that is not logged, because it grants access to the file', async () => {
+  it('writes no video URL to logs, because the URL grants access to the file', async () => {
     const { url } = (await video(await record('unlogged', { full: 'unlogged.mp4' }, { 'unlogged.mp4': film }))).json;
     expect((await fetchMedia(url)).status).toBe(200);
     const [, folderPath = '', name = ''] = /^(\/media\/.*\/)([^/?]+)/.exec(url) ?? [];
@@ -57,7 +57,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect(logs).not.toContain(name);
   });
 
-  it('returns 404 without a recording and for an unknown conversation', async () => {
+  it('returns 404 for the video of an unknown conversation, and of one without a recording', async () => {
     const demo = await applyDemo(platform, 'video');
     const { id } = await createConversation(platform, demo);
     for (const missing of [id, 999_999_999, 0]) {
@@ -66,7 +66,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     }
   });
 
-  it('prefers a trimmed recording until it is finalised; without a full one the trimmed one is served', async () => {
+  it('prefers a trimmed recording until it is finalised, and then the full recording if it exists', async () => {
     const files = { 'full.mp4': 'full', 'trimmed.mp4': 'trimmed' };
     const id = await record('two', { full: 'full.mp4', front_trimmed: 'trimmed.mp4', finalized: false }, files);
     expect((await video(id)).json.name).toBe('trimmed.mp4');
@@ -78,7 +78,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await video(alone)).json.name).toBe('trimmed.mp4');
   });
 
-  it('offers captions with the same access (T4)', async () => {
+  it('requires the same access for captions as for the video (T4)', async () => {
     const files = { 'spoken.mp4': 'film' };
     const id = await record('spoken', { full: 'spoken.mp4' }, files);
     const path = `/api/coherence/conversations/${id}/captions.vtt`;
@@ -101,7 +101,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await platform.call('GET', '/api/coherence/conversations/999999999/captions.vtt')).status).toBe(404);
   });
 
-  it('changes the marker with the object, and not when the same file is stored again', async () => {
+  it('changes the version marker with the stored object, but not when the same file is stored again', async () => {
     const id = await record('four', { full: 'four.mp4' }, { 'four.mp4': 'first' });
     const first = (await video(id)).json.url as string;
     await record('four', { full: 'four.mp4' });
@@ -114,7 +114,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
 });
 
 describe('media orphans (architecture#orphans)', () => {
-  it('lists unreferenced objects, deletes them only on request, and ignores recent and used ones', async () => {
+  it('lists unreferenced objects, deletes them only on request, and ignores recent and referenced objects', async () => {
     const id = await record('kept', { full: 'kept.mp4' }, { 'kept.mp4': 'kept' });
     const lost = await record('lost', { full: 'lost.mp4' }, { 'lost.mp4': 'lost' });
     await platform.sql(`delete from media.blobs where conversation_id = ${lost}`);
@@ -137,7 +137,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
   const addressOf = async (): Promise<string> =>
     (await video(await record('film', { full: 'film.webm' }, { 'film.webm': film }))).json.url as string;
 
-  it('serves the bytes without a token, with type, validators, cache headers and no sniffing', async () => {
+  it('serves media files without a token, with content type, validators, cache headers and nosniff', async () => {
     const url = await addressOf();
     const answer = await fetchMedia(url);
     const bytes = new Uint8Array(await answer.arrayBuffer());
@@ -164,7 +164,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     expect((await fetchMedia(url, { 'if-none-match': `W/"${sha256}"` })).status).toBe(304);
   });
 
-  it('serves ranges according to RFC 9110', async () => {
+  it('serves ranges of media files according to RFC 9110', async () => {
     const url = await addressOf();
     const etag = (await fetchMedia(url, {}, 'HEAD')).headers.get('etag') ?? '';
     const part = await fetchMedia(url, { range: 'bytes=5-9', 'if-range': etag });
@@ -185,7 +185,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     await unit.body?.cancel();
   });
 
-  it('returns 404 for every path that is not a stored file, never lists, and supports no other method', async () => {
+  it('returns 404 for every path that is not a stored file, lists no files, and rejects other methods', async () => {
     const [path = ''] = (await addressOf()).split('?');
     const folderPath = path.slice(0, path.lastIndexOf('/'));
     const wrong = [
@@ -206,7 +206,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     expect((await fetchMedia(path, {}, 'PUT')).status).toBe(405);
   });
 
-  it('never serves audio', async () => {
+  it('never serves audio at /media', async () => {
     writeFileSync(join(folder, 'talk.mp3'), 'speech');
     const file = join(folder, 'audio.json');
     writeFileSync(file, JSON.stringify({ conversations: [{ key: 'speech', audio: 'talk.mp3' }] }));
@@ -216,7 +216,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     expect((await fetchMedia(`/media/${row?.object_key}`)).status).toBe(404);
   });
 
-  it('deletes the recording with its conversation', async () => {
+  it('deletes the recording with the conversation', async () => {
     const id = await record('gone', { full: 'gone.mp4' }, { 'gone.mp4': 'gone' });
     const { url } = (await video(id)).json as { url: string };
     expect((await fetchMedia(url)).status).toBe(200);

@@ -1,6 +1,6 @@
 /**
- * Event deliveries to webhook endpoints: signed, at least once, limited to readable events (rules/events#deliveries; V5
- * to V7, V10, V11).
+ * Deliveries of events to webhook endpoints: signed, at least once, and only events that the owner can read
+ * (rules/events#deliveries; V5 to V7, V10, V11).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
@@ -69,7 +69,7 @@ const typesAt = (made: Made): string[] => at(made).map(({ body }) => (JSON.parse
 const deliveries = async (made: Made, query = '', as = 'ann') =>
   (await call('GET', `/${made.id}/deliveries${query}`, undefined, as)).json;
 
-const outgoingInstant = expect.stringMatching(/^[-0-9]{10}T[:0-9]{8}(?:\.\d{6})?Z$/); // rules/http#datetimes-out
+const outgoingInstant = expect.stringMatching(/^[-0-9]{10}T[:0-9]{8}(?:\.\d{6})?Z$/); // format of datetimes: rules/http#datetimes-out
 
 let days = 0;
 /** Creates a separate conversation of the person. @returns its id */
@@ -88,7 +88,7 @@ const feedOf = async (as: string): Promise<any[]> =>
   (await platform.call('GET', '/api/v1/events?limit=500', { token: tokens[as] ?? '' })).json.items;
 
 describe('webhook deliveries (V6)', () => {
-  it('sends the feed event, with the same signature as the reference library', async () => {
+  it('sends the feed event with the same signature as the reference library', async () => {
     const made = await create();
     const before = Math.floor(Date.now() / 1_000);
     const id = await converse();
@@ -132,7 +132,7 @@ describe('webhook deliveries (V6)', () => {
     await end(made);
   });
 
-  it('has two signatures during the overlap of a secret rotation, and one afterwards', async () => {
+  it('sends two signatures during the overlap of a secret rotation, and one afterwards', async () => {
     const made = await create();
     const rotated = (await call('POST', `/${made.id}/rotate-secret`)).json;
     await call('POST', `/${made.id}/test`);
@@ -149,7 +149,7 @@ describe('webhook deliveries (V6)', () => {
     await end(made);
   });
 
-  it('sends only subscribed types, and events after the creation of the endpoint', async () => {
+  it('sends only subscribed event types, and only events after the creation of the endpoint', async () => {
     const id = await converse();
     const all = await create();
     const some = await create('ann', { types: ['conversation.updated'] });
@@ -186,7 +186,7 @@ describe('failed deliveries (V6)', () => {
     await end(made);
   });
 
-  it('are reported with their cause; redirects are not followed, and names of private addresses are not connected to', async () => {
+  it('are reported with their cause, without following redirects or connecting to private addresses', async () => {
     const made = await create();
     for (const [answer, expected] of [
       ['redirect', { status_code: 302, error: 'redirect' }],
@@ -210,7 +210,7 @@ describe('failed deliveries (V6)', () => {
     await end(made);
   });
 
-  it('with 410 disable the endpoint; only the feed of its account reports it', async () => {
+  it("disable the endpoint after a 410 response, which only the feed of the endpoint's account reports", async () => {
     const made = await create('ben');
     const other = await create('ben', { types: ['webhook_endpoint.disabled'] });
     receiver.answer(made.path, 410);
@@ -237,7 +237,7 @@ describe('failed deliveries (V6)', () => {
     await Promise.all([end(made, 'ben'), end(other, 'ben')]);
   });
 
-  it('disable the endpoint after five days without a success', async () => {
+  it('disable the endpoint after five days without a successful delivery', async () => {
     const made = await create();
     receiver.answer(made.path, 503);
     for (const [age, isDisabled] of [
@@ -259,7 +259,7 @@ describe('failed deliveries (V6)', () => {
     await end(made);
   });
 
-  it('start a new failure period after a success, also in the same batch', async () => {
+  it('start a new period of failures after a successful delivery, also in the same batch', async () => {
     const made = await create('root', { types: ['person.created'] });
     const first = Promise.withResolvers<503>(); // four requests run at once; one succeeds, then the others fail
     receiver.answer(made.path, (place) => (place === 1 ? (first.resolve(503), 204) : first.promise));
@@ -280,7 +280,7 @@ describe('failed deliveries (V6)', () => {
 });
 
 describe('recipients of deliveries (V4, V7, V10)', () => {
-  it('are determined at sending time, by the current access of the account', async () => {
+  it('are selected at sending time by the current access of the account', async () => {
     const [ann, eve, all] = [await create('ann'), await create('eve'), await create('root')];
     receiver.answer(ann.path, (place) => (place <= 2 ? 503 : 204));
     const id = await converse('ann');
@@ -302,7 +302,7 @@ describe('recipients of deliveries (V4, V7, V10)', () => {
     await Promise.all([end(ann), end(eve, 'eve'), end(all, 'root')]);
   });
 
-  it('exclude deactivated accounts', async () => {
+  it('exclude endpoints of deactivated accounts', async () => {
     const made = await create('eve');
     await platform.ask('accounts', 'deactivate', 'eve@example.org');
     await converse('eve');
@@ -320,7 +320,7 @@ describe('recipients of deliveries (V4, V7, V10)', () => {
     await end(watched, 'root');
   });
 
-  it('do not wait for unresponsive endpoints; four requests run at once', async () => {
+  it('receive deliveries independently of unresponsive endpoints, with four requests at once', async () => {
     const hanging = await Promise.all([create(), create(), create()]);
     for (const { path } of hanging) receiver.answer(path, 'hang');
     const quick = await create();
@@ -328,12 +328,12 @@ describe('recipients of deliveries (V4, V7, V10)', () => {
     for (let n = 0; n < 8; n++) await patch(id, n);
     await waitFor(() => typesAt(quick).filter((type) => type === 'conversation.updated').length >= 8);
     for (const made of hanging) await arrived(made, 4);
-    // Each endpoint still has only its first four requests.
+    // Each endpoint has still received only the first four requests.
     for (const made of hanging) expect([at(made).length, receiver.maxOpen(made.path)]).toEqual([4, 4]);
     await Promise.all([...hanging, quick].map((made) => end(made)));
   });
 
-  it('have four connections per endpoint even when its responses never end', async () => {
+  it('receive deliveries over four connections per endpoint, even when responses never end', async () => {
     const [endless, quick] = [await create(), await create()];
     receiver.answer(endless.path, 'endless');
     const id = await converse();
@@ -348,7 +348,7 @@ describe('recipients of deliveries (V4, V7, V10)', () => {
 });
 
 describe('resending webhooks (V5, V11)', () => {
-  it('sends a test event regardless of subscribed types, which is not in the feed', async () => {
+  it('sends a test event, which is not in the feed, regardless of the subscribed types', async () => {
     const made = await create('ann', { types: ['question.changed'] });
     const { status, json } = await call('POST', `/${made.id}/test`);
     expect([status, json.delivery]).toEqual([200, expect.objectContaining({ status: 'pending', attempts: [] })]);
@@ -387,7 +387,7 @@ describe('resending webhooks (V5, V11)', () => {
     await end(made);
   });
 
-  it('recovers undelivered events since a time, including those while the endpoint was disabled', async () => {
+  it('recovers undelivered events since a time, including events while the endpoint was disabled', async () => {
     const made = await create('ann', { types: ['conversation.created'] });
     await converse();
     await arrived(made, 1);
@@ -422,7 +422,7 @@ describe('resending webhooks (V5, V11)', () => {
     await end(made);
   });
 
-  it('lists deliveries page by page, and rejects cursors of another endpoint', async () => {
+  it('lists deliveries in pages, and rejects cursors of another endpoint', async () => {
     const made = await create('root');
     for (let n = 0; n < 5; n++) await call('POST', `/${made.id}/test`, {}, 'root');
     const whole = await deliveries(made, '', 'root');

@@ -45,7 +45,7 @@ const create = (json: Record<string, unknown> = {}, as = 'ann', headers?: Record
 const secretShape = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
-  it('creates an endpoint and returns its secret once', async () => {
+  it('creates a webhook endpoint and returns its secret once', async () => {
     const made = await create({ description: 'Archive', types: ['conversation.*', 'question.changed'] });
     expect(made.status).toBe(201);
     expect(made.json).toEqual({
@@ -73,7 +73,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect((await call('GET', `/${made.json.endpoint.id}`, undefined, 'ann', held)).status).toBe(304);
   });
 
-  it('accepts https, and the hosts of WEBHOOK_ALLOWED_HOSTS', async () => {
+  it('accepts https URLs, and URLs of the hosts in WEBHOOK_ALLOWED_HOSTS', async () => {
     for (const url of [
       'https://example.com:8443/a?b=c',
       'http://plain.internal/x',
@@ -122,12 +122,12 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     'https://[64:ff9b:1::a00:1]/',
     'https://[2002:7f00:1::]/',
     'https://１２７.0.0.1/',
-  ])('rejects %s', async (url) => {
+  ])('rejects the endpoint %s', async (url) => {
     const answer = await create({ url });
     expect([answer.status, answer.json.code]).toEqual([400, 'validation_error']);
   });
 
-  it('rejects unknown types and fields that are not text', async () => {
+  it('rejects unknown event types, and fields that are not text', async () => {
     for (const types of [['conversation.eaten'], ['*'], ['conversation.created,question.changed'], ['conversation']]) {
       const answer = await create({ types });
       expect([types, answer.status, answer.json.code]).toEqual([types, 400, 'validation_error']);
@@ -142,7 +142,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
       expect([wrong, (await create(wrong)).status]).toEqual([wrong, 422]);
   });
 
-  it('allows twenty endpoints per account, also with concurrent requests, and lists them in pages, newest first', async () => {
+  it('allows twenty endpoints per account, also for concurrent requests, and lists them in pages, newest first', async () => {
     const answers = await Promise.all(Array.from({ length: 23 }, () => create({}, 'ben')));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
     const refused = answers.filter(({ status }) => status === 409);
@@ -157,7 +157,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect((await create({}, 'ben')).status).toBe(201);
   });
 
-  it('works with a service key without the scope to read the feed, which stays denied (V5, K4)', async () => {
+  it('accepts a service key that may not read the feed, and still denies the feed to it (V5, K4)', async () => {
     const own = { name: 'Hooks', scopes: ['webhooks:write'] };
     const { json: made } = await platform.call('POST', '/api/v1/keys', { token: tokens['eve'] ?? '', json: own });
     const [endpoint, feed] = await Promise.all([
@@ -172,7 +172,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     ]);
   });
 
-  it('replays its response under an Idempotency-Key without the secret, which is not stored elsewhere (I1, I4)', async () => {
+  it('replays the response of an Idempotency-Key without the secret, which is not stored with the response (I1, I4)', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const made = await create({ description: 'once' }, 'ann', key);
     const again = await create({ description: 'once' }, 'ann', key);
@@ -233,7 +233,7 @@ describe('POST /api/v1/webhook-endpoints/{id}/update (V11, I2)', () => {
     expect((await call('GET', `/${id}`)).json.endpoint).toEqual(changed.json.endpoint);
   });
 
-  it('disables and enables', async () => {
+  it('disables and enables a webhook endpoint', async () => {
     const { id } = (await create()).json.endpoint;
     const off = await call('POST', `/${id}/update`, { disabled: true });
     expect(off.json.endpoint).toMatchObject({
@@ -251,7 +251,7 @@ describe('POST /api/v1/webhook-endpoints/{id}/update (V11, I2)', () => {
 });
 
 describe('POST /api/v1/webhook-endpoints/{id}/rotate-secret (V5, V11)', () => {
-  it('returns a new secret, and the time until which the old one signs', async () => {
+  it('returns a new secret, and the end of the period in which the old secret also signs', async () => {
     const made = (await create()).json;
     const path = `/${made.endpoint.id}/rotate-secret`;
     const rotated = await call('POST', path);
@@ -266,7 +266,7 @@ describe('POST /api/v1/webhook-endpoints/{id}/rotate-secret (V5, V11)', () => {
 });
 
 describe('DELETE /api/v1/webhook-endpoints/{id} (V5)', () => {
-  it('deletes the endpoint', async () => {
+  it('deletes a webhook endpoint', async () => {
     const { id } = (await create()).json.endpoint;
     const gone = await call('DELETE', `/${id}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
@@ -286,7 +286,7 @@ describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
   const revoke = (id: string, as: string, headers: Record<string, string> = {}): Promise<Answer> =>
     platform.call('POST', `/api/v1/keys/${id}/revoke`, { token: tokens[as] ?? '', json: {}, headers });
 
-  it('lists the webhook endpoints that the key created, and no others', async () => {
+  it('returns the webhook endpoints that the revoked key created, and no others', async () => {
     const { key, token } = await makeKey('eve');
     tokens['key'] = token;
     const made: { id: number; created_by_key_id: string }[] = [];
@@ -317,14 +317,14 @@ describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
     );
   });
 
-  it('returns an empty list for a key that created no endpoint', async () => {
+  it('returns an empty list for a revoked key that created no endpoint', async () => {
     const { key } = await makeKey('eve');
     expect((await revoke(key.id, 'eve')).json.webhook_endpoints).toEqual([]);
   });
 });
 
 describe('audit log of webhook endpoints (A1)', () => {
-  it('has an entry for each change of an endpoint, without URL and secret', async () => {
+  it('records each change of an endpoint, without its URL and secret', async () => {
     const made = (await create({ url: 'https://example.com/token-in-path' })).json;
     const { id } = made.endpoint;
     await call('POST', `/${id}/update`, { description: 'Changed' });

@@ -52,8 +52,8 @@ async function converse(person: string): Promise<number> {
   return (await platform.call('GET', `/api/coherence/conversations?${query}`)).json[0].id;
 }
 
-describe('deliveries waiting for open requests (V7)', () => {
-  it('are sent after changes while four requests of their endpoint are open', async () => {
+describe('deliveries that wait for open requests (V7)', () => {
+  it('apply changes of their endpoint and its account before they are sent', async () => {
     const everyone = ['ann', 'ben', 'dan'];
     const conversations = await Promise.all(everyone.map((name) => converse(name)));
     const owners = {
@@ -130,7 +130,7 @@ describe('deliveries waiting for open requests (V7)', () => {
 });
 
 describe('an address that WEBHOOK_ALLOWED_HOSTS no longer allows (D90)', () => {
-  it('is not connected to, and the attempt reports the reason', async () => {
+  it('does not connect to the address, and reports the reason in the attempt', async () => {
     const { id } = (await call('POST', '', { url: 'https://example.com/' })).json.endpoint;
     await platform.sql(`update events.webhook_endpoints set url = 'http://example.com/' where id = $1`, [id]);
     await call('POST', `/${id}/test`);
@@ -140,7 +140,7 @@ describe('an address that WEBHOOK_ALLOWED_HOSTS no longer allows (D90)', () => {
 });
 
 describe('concurrent redeliveries (V5)', () => {
-  it('do not block the connection that they wait for: more requests than the pool has connections all complete', async () => {
+  it('complete all requests, even if there are more of them than pool connections', async () => {
     const { id } = (await call('POST', '', { url: receiver.url('/ann'), types: ['conversation.created'] })).json
       .endpoint;
     await platform.call(

@@ -62,7 +62,7 @@ function start(secret: string): () => string {
 }
 
 describe('docs/guides/webhooks-out.md', () => {
-  it('leads from setup to a receiver that gets a test event', async () => {
+  it('sets up a receiver step by step that receives a test event', async () => {
     const [, making = '', posting = '', , testing = ''] = blocks('sh');
     let token = '';
     for (const line of making.split('\n')) token = (JSON.parse(await cli(line)) as { token?: string }).token ?? '';

@@ -11,13 +11,13 @@ import {
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
-describe('audit logs in the chart (A2; rules/audit#chain-and-retention)', () => {
+describe('audit job of the chart (A2; rules/audit#chain-and-retention)', () => {
   const cronJobOf = (values: Record<string, unknown> = {}, file = 'minimal'): KubernetesObject =>
     findObject(render({ file, values }), 'CronJob', 'demo-coherence-audit');
   const envOf = (job: KubernetesObject): unknown[] =>
     listPods([job]).flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env));
 
-  it('verifies and truncates audit logs every night with a restricted role, without overlap', () => {
+  it('verifies and truncates audit logs every night with a restricted role, and never twice at once', () => {
     const job = cronJobOf();
     expect(job.spec).toMatchObject({ schedule: '17 3 * * *', concurrencyPolicy: 'Forbid' });
     expect(job.spec).not.toHaveProperty('timeZone');
@@ -32,7 +32,7 @@ describe('audit logs in the chart (A2; rules/audit#chain-and-retention)', () => 
     ]);
   });
 
-  it('uses the retention of the settings and the schedule of the values for audit logs', () => {
+  it('uses the retention of the settings and the schedule of the chart values for audit logs', () => {
     const settings = { AUDIT_RETENTION_DAYS: 800, LOG_LEVEL: 'warn', S3_BUCKET: 'of-others' };
     const job = cronJobOf({
       settings,
@@ -50,7 +50,7 @@ describe('audit logs in the chart (A2; rules/audit#chain-and-retention)', () => 
     ]);
   });
 
-  it('creates the audit role in the set-up when the Secret has its address', () => {
+  it('creates the audit role in the set-up job when the Secret contains its database URL', () => {
     const [setup] = listPods([findObject(render({ file: 'minimal' }), 'Job', 'demo-coherence-setup')]);
     expect(setup?.spec.initContainers?.[0]?.env).toContainEqual({
       name: 'DATABASE_URL_AUDIT',
@@ -60,7 +60,7 @@ describe('audit logs in the chart (A2; rules/audit#chain-and-retention)', () => 
     expect(stringData?.['DATABASE_URL_AUDIT']).toMatch(/^postgresql:\/\/coherence_audit:/);
   });
 
-  it('renders no audit job and requires no secret for it when disabled', () => {
+  it('renders no audit job and requires no audit secret when it is disabled', () => {
     expect(byKind(render({ file: 'minimal', values: { audit: { enabled: false } } }), 'CronJob')).toEqual([]);
   });
 });

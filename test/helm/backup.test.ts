@@ -34,7 +34,7 @@ describe('scheduled backups (rules/operations#backups)', () => {
     );
   });
 
-  it('configures the media service to report the age of backups', () => {
+  it('configures the media service to report the age of the last backup', () => {
     const expected = (given: Record<string, unknown>): unknown => {
       const deployment = findObject(render({ file: 'minimal', values: given }), 'Deployment', 'demo-coherence-media');
       const { env } = (deployment.spec as any).template.spec.containers[0];
@@ -43,7 +43,7 @@ describe('scheduled backups (rules/operations#backups)', () => {
     expect([expected({}), expected(values)]).toEqual(['false', 'true']);
   });
 
-  it('creates and prunes backups in one pod that has only public keys', () => {
+  it('creates and prunes backups in one pod, which has only public encryption keys', () => {
     const objects = render({ file: 'minimal', values });
     const { initContainers, containers } = podOf(objects);
     expect(initContainers[0].command).toEqual(['node', 'cli/main.ts', 'backup', 'create', '--objects']);

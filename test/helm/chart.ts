@@ -77,14 +77,14 @@ export function helm(args: readonly string[], input?: string): { status: number;
 }
 
 export interface RenderOptions {
-  /** Name of a file in `ci`; default none. */
+  /** Name of a value file in `ci`; default: no file. */
   file?: string;
   /** Values that override the file. */
   values?: Record<string, unknown>;
   args?: readonly string[];
 }
 
-/** The password that the file leaves to the operator. */
+/** The password that the value file for evaluation requires the operator to set. */
 export const evaluationPassword = 'password-of-the-tests-of-this-chart';
 const { signingKey, publicKey } = generateActorKeys();
 const evaluationSecrets = [

@@ -17,8 +17,8 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 
-describe('migrations and streams (rules/operations#migrations-and-streams)', () => {
-  it('runs the set-up as a hook before pods are replaced, with its own copy of the secret', () => {
+describe('set-up of migrations and streams in the chart (rules/operations#migrations-and-streams)', () => {
+  it('runs the set-up job as a hook before pods are replaced, with a separate copy of the Secret', () => {
     const objects = render({ file: 'evaluation' });
     const job = findObject(objects, 'Job', 'demo-coherence-setup');
     const copy = findObject(objects, 'Secret', 'demo-coherence-setup');
@@ -48,7 +48,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
       expect(reference.name).toBe('demo-coherence-setup');
       expect(copy.stringData).toHaveProperty(reference.key);
     }
-    expect(spec?.serviceAccountName).toBeUndefined(); // the release's account does not exist yet
+    expect(spec?.serviceAccountName).toBeUndefined(); // The service account of the release does not exist yet.
   });
 
   it('sets the number of stream replicas only when the values specify it', () => {
@@ -61,7 +61,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect([of(3), of('')]).toEqual(['3', undefined]);
   });
 
-  it('runs migrations as a job, in every pod, or not at all', () => {
+  it('runs migrations in the set-up job, in every pod, or not at all, as configured', () => {
     const of = (mode: string) => byKind(render({ file: 'minimal', values: { migrations: { mode } } }), 'Job');
     expect(of('job').map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([
       [expect.stringMatching(/^demo-coherence-setup-[0-9a-f]{10}$/), undefined],
@@ -70,7 +70,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(of('none')).toEqual([]);
   });
 
-  it('names the set-up job by image and values', () => {
+  it('derives the name of the set-up job from image and values', () => {
     const namesWith = (values: Record<string, unknown>): string[] => {
       const modes = { migrations: { mode: 'job' }, workspace: { mode: 'job', file: 'people: []' } };
       const jobs = byKind(render({ file: 'minimal', values: { ...modes, ...values } }), 'Job');
@@ -92,7 +92,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect([changed[0] === first[0], changed[1] === first[1]]).toEqual([true, false]);
   });
 
-  it('renders Argo CD hooks when enabled', () => {
+  it('renders Argo CD hooks instead of Helm hooks when they are enabled', () => {
     const jobs = byKind(render({ file: 'argocd' }), 'Job');
     expect(jobs.map(({ metadata }) => metadata.annotations)).toEqual([
       expect.objectContaining({ 'argocd.argoproj.io/hook': 'PreSync', 'argocd.argoproj.io/sync-wave': '-1' }),
@@ -103,7 +103,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     for (const job of byKind(kept, 'Job')) expect(job.spec).not.toHaveProperty('ttlSecondsAfterFinished');
   });
 
-  it('gives init containers only the credentials of their service and the administrator', () => {
+  it('passes to init containers only the credentials of their service and of the administrator', () => {
     const objects = render({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
     const secretsOf = ({ initContainers = [] }: { initContainers?: Container[] }): Record<string, unknown> =>
       Object.fromEntries(
@@ -126,7 +126,7 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
 });
 
 describe('pods of Jobs', () => {
-  it('have the annotations that disable sidecar injection: set-up, workspace and helm test', () => {
+  it('have the annotations that disable sidecar injection: set-up, workspace and helm test jobs', () => {
     const podAnnotations = { 'sidecar.istio.io/inject': 'false' };
     const objects = render({
       file: 'minimal',

@@ -12,7 +12,7 @@ import {
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 describe('metrics in the chart', () => {
-  it('are scraped with the token of the Secret when required', () => {
+  it('are scraped with the token of the Secret when a token is required', () => {
     const of = (serviceMonitor: Record<string, unknown>) =>
       byKind(
         render({
@@ -46,7 +46,7 @@ describe('alerts in the chart (rules/operations#alerts-and-dashboards)', () => {
     return groups.flatMap(({ rules }) => rules);
   };
 
-  it('use the namespace and object names of the release, without unresolved placeholders', () => {
+  it('use the namespace and object names of the release, and contain no unresolved placeholders', () => {
     const rules = rulesOf();
     expect(rules.length).toBeGreaterThan(40);
     for (const { alert, expr } of rules)
@@ -58,7 +58,7 @@ describe('alerts in the chart (rules/operations#alerts-and-dashboards)', () => {
     expect(JSON.stringify(rules)).not.toMatch(/"(runbook|instant)":/);
   });
 
-  it('distinguish two releases in a namespace by the labels of the values, and monitor the backup volume', () => {
+  it('distinguish two releases in one namespace by labels of the values, and monitor the backup volume', () => {
     const backup = { enabled: true, url: '/backups', existingClaim: 'disk' };
     const rules = rulesOf({ matchers: { job: 'blue' } }, { backup });
     for (const { alert, expr } of rules)

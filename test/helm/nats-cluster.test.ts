@@ -1,4 +1,4 @@
-/** The servers of `npm run test:cluster`: three NATS servers derived from the chart's single one. */
+/** The servers of `npm run test:cluster`: three NATS servers derived from the single server of the chart. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const find = (kind: string, name: string): KubernetesObject | undefined =>
   objects.find((item) => item.kind === kind && item.metadata.name === name);
 
 describe('test cluster of three NATS servers', () => {
-  it('is one StatefulSet whose pods find each other by name; PostgreSQL and the store are unchanged', () => {
+  it('is one StatefulSet whose pods resolve each other by name, without changes to PostgreSQL and object store', () => {
     const set = find('StatefulSet', 'demo-coherence-nats');
     expect(set?.spec).toMatchObject({
       replicas: 3,
@@ -38,7 +38,7 @@ describe('test cluster of three NATS servers', () => {
     expect(find('StatefulSet', 'demo-coherence-object-store')?.spec).toMatchObject({ replicas: 1 });
   });
 
-  it('has a configuration that the server accepts, with a unique name for each server', () => {
+  it('has a configuration that nats-server accepts, with a unique name for each server', () => {
     const conf = find('Secret', 'demo-coherence-evaluation')?.stringData?.['nats.conf'] ?? '';
     for (const place of [0, 1, 2])
       expect(conf).toContain(`nats-route://demo-coherence-nats-${place}.demo-coherence-nats-peers:6222`);

@@ -1,4 +1,4 @@
-/** Services, edges and surrounding components of other vendors. */
+/** Services, ingresses and the objects for components of other vendors. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   byKind,
@@ -16,7 +16,7 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 
 describe('Services in the chart', () => {
-  it('have separate metrics Services, reachable only within the cluster', () => {
+  it('expose metrics in separate Services that are reachable only within the cluster', () => {
     const values = { components: { gateway: { service: { type: 'LoadBalancer' } } } };
     const services = byKind(render({ file: 'minimal', values }), 'Service');
     const portsOf = (name: string): unknown =>
@@ -34,7 +34,7 @@ describe('Services in the chart', () => {
     }
   });
 
-  it('accept the Kubernetes fields of the values', () => {
+  it('accept all Kubernetes Service fields in the values', () => {
     const service = {
       type: 'LoadBalancer',
       port: 8080,
@@ -101,7 +101,7 @@ describe('Ingress in the chart', () => {
     ['haproxy', { 'haproxy.org/timeout-server': '600s' }],
     ['openshift', { 'haproxy.router.openshift.io/timeout': '600s' }],
     ['alb', { 'alb.ingress.kubernetes.io/load-balancer-attributes': 'idle_timeout.timeout_seconds=600' }],
-  ])('has only the annotations of the controller "%s"', (controller, expected) => {
+  ])('has only annotations of the configured controller "%s"', (controller, expected) => {
     const annotations = ingressOf({ controller })?.metadata.annotations;
     if (expected === undefined) expect(annotations).toBeUndefined();
     else expect(annotations).toMatchObject(expected);
@@ -109,7 +109,7 @@ describe('Ingress in the chart', () => {
     expect(Object.keys(annotations ?? {}).filter((name) => !name.startsWith(`${prefix}/`))).toEqual([]);
   });
 
-  it('uses annotations, paths and labels of the values', () => {
+  it('uses the annotations, paths and labels of the values', () => {
     const extraPaths = [
       { path: '/old', pathType: 'Exact', backend: { service: { name: 'redirect', port: { name: 'use-annotation' } } } },
     ];
@@ -140,7 +140,7 @@ describe('Ingress in the chart', () => {
 });
 
 describe('additional objects and fields in the chart values', () => {
-  it('add filters and rules of an HTTPRoute', () => {
+  it('add filters and rules to an HTTPRoute', () => {
     const filters = [
       { type: 'ResponseHeaderModifier', responseHeaderModifier: { set: [{ name: 'X-A', value: 'b' }] } },
     ];
@@ -160,7 +160,7 @@ describe('additional objects and fields in the chart values', () => {
     expect(route?.metadata.labels).toMatchObject({ dns: 'public' });
   });
 
-  it('add relabelings of a ServiceMonitor', () => {
+  it('add relabelings to a ServiceMonitor', () => {
     const given = {
       relabelings: [{ targetLabel: 'cluster', replacement: 'a' }],
       metricRelabelings: [{ action: 'drop', sourceLabels: ['__name__'], regex: 'nodejs_.*' }],
@@ -186,7 +186,7 @@ describe('additional objects and fields in the chart values', () => {
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
   });
 
-  it('add rules of NetworkPolicies to every pod', () => {
+  it('add rules to the NetworkPolicies of every pod', () => {
     const extraEgress = [{ to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 15012, protocol: 'TCP' }] }];
     const extraIngress = [{ from: [{ namespaceSelector: { matchLabels: { mesh: 'yes' } } }] }];
     const policies = byKind(
@@ -204,7 +204,7 @@ describe('additional objects and fields in the chart values', () => {
     }
   });
 
-  it('add custom objects, which can refer to the release', () => {
+  it('add custom objects, whose fields can refer to the release', () => {
     const object = {
       apiVersion: 'v1',
       kind: 'ConfigMap',

@@ -35,7 +35,7 @@ const everything = {
 };
 type Section = Record<string, any>;
 
-/** Adds these keys to each Job section of `everything`. */
+/** Adds these keys to the section of each Job and of the toolbox in `everything`. */
 const withTasks = (section: (name: string) => Section): Section =>
   Object.fromEntries(
     Object.values(tasks).map((name) => [name, { ...(everything as Record<string, object>)[name], ...section(name) }]),
@@ -86,7 +86,7 @@ describe('pod settings in the chart values (rules/operations#values-of-the-chart
   });
   const values = { ...withTasks(own), defaults: { ...own('defaults'), replicas: 1 } };
 
-  it.each([...components, ...Object.keys(tasks)])('of a section apply to the pod of %s', (component) => {
+  it.each([...components, ...Object.keys(tasks)])('of a section apply to every pod of %s', (component) => {
     const { owner, metadata, spec } = readPods(values)[component] ?? {};
     const section = (tasks as Record<string, string>)[component] ?? 'defaults';
     expect(spec).toMatchObject({ ...passedOn, securityContext: { runAsNonRoot: true, fsGroup: 77 } });
@@ -115,11 +115,11 @@ describe('pod settings in the chart values (rules/operations#values-of-the-chart
     }
   });
 
-  it('are all accepted by Kubernetes', () => {
+  it('are accepted by Kubernetes in every pod', () => {
     expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
   });
 
-  it('of the defaults also schedule Jobs, and change nothing else in them', () => {
+  it('of the defaults also apply to the scheduling of Jobs, and to nothing else in Jobs', () => {
     const { podAnnotations, annotations, initContainers, extraContainers, ...shared } = own('defaults');
     const unlike = { podAnnotations, annotations, initContainers, extraContainers };
     const pods = readPods({ ...everything, defaults: { ...shared, ...unlike } });
@@ -144,7 +144,7 @@ describe('pod settings in the chart values (rules/operations#values-of-the-chart
     expect(pods['agents']?.spec['priorityClassName']).toBe('usual');
   });
 
-  it('of a Deployment define how its pods are replaced and spread', () => {
+  it('of a Deployment control how its pods are replaced and spread', () => {
     const strategy = { type: 'Recreate' };
     const topologySpreadConstraints = [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }];
     const media = {
@@ -180,14 +180,14 @@ describe('pod settings in the chart values (rules/operations#values-of-the-chart
       /at '\/global\/caBundle'.*'configmap' not allowed/,
     ],
     ['a secret', { secrets: { keys: { API_TOKN: 'x' } } }, /at '\/secrets\/keys'.*'API_TOKN' not allowed/],
-  ])('are rejected when misspelt in %s', (_what, misspelt, message) => {
+  ])('are rejected when a name is misspelt in %s', (_what, misspelt, message) => {
     const { status, stderr } = tryRender({ file: 'minimal', values: misspelt });
     expect([status === 0, stderr.replaceAll('\n', ' ')]).toEqual([false, expect.stringMatching(message)]);
   });
 });
 
 describe('service accounts of pods', () => {
-  it('are shared by the release unless a component has a separate one, and not used by the set-up', () => {
+  it('are shared by the release unless a component has a separate account, and not used by the set-up job', () => {
     const media = { serviceAccount: { create: true, name: 'bucket', annotations: { role: 'media' } } };
     const pods = readPods({ ...everything, components: { media } });
     const accounts = Object.fromEntries(
@@ -198,7 +198,7 @@ describe('service accounts of pods', () => {
     expect([...new Set(Object.values(others))]).toEqual(['demo-coherence']);
   });
 
-  it('of the set-up are created before its hook runs', () => {
+  it('of the set-up job are created before the hook runs', () => {
     const objects = render({ file: 'minimal', values: { migrations: { serviceAccount: { create: true } } } });
     const account = findObject(objects, 'ServiceAccount', 'demo-coherence-setup').metadata.annotations ?? {};
     const job = findObject(objects, 'Job', 'demo-coherence-setup').metadata.annotations ?? {};
@@ -219,7 +219,7 @@ describe('certificates of a private authority (global.caBundle)', () => {
       { secret: 'company-ca' },
       { secret: { secretName: 'company-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
     ],
-  ])('of %s are trusted in every pod and Job', (_what, caBundle, volume) => {
+  ])('from %s are trusted in every pod and Job', (_what, caBundle, volume) => {
     for (const mode of ['hook', 'initContainer']) {
       const pods = readPods({ ...everything, global: { caBundle }, migrations: { mode } });
       expect(Object.keys(pods).length).toBeGreaterThanOrEqual(components.length + 5);
@@ -236,7 +236,7 @@ describe('certificates of a private authority (global.caBundle)', () => {
     }
   });
 
-  it('are overridden by a variable of the values, and have one source', () => {
+  it('are replaced by a variable of the values, and never set twice', () => {
     const variable = { name: 'NODE_EXTRA_CA_CERTS', value: '/own/ca.crt' };
     const values = { global: { caBundle: { secret: 'x' } }, components: { media: { extraEnv: [variable] } } };
     const env = workload(render({ file: 'minimal', values }), 'media').container.env ?? [];
@@ -265,7 +265,7 @@ describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
       ),
     );
 
-  it('are mounted as a file of the own user in each pod and Job that connects, and of all users in the set-up that checks them', () => {
+  it('are mounted as a file of one user in each pod and Job that connects, and as files of all users in the set-up job, which checks them', () => {
     const values = { nats: { credentials: { secret: 'nats-creds' } } };
     const found = read(values);
     const users = {
@@ -293,12 +293,12 @@ describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
     expect(findInvalid(renderText({ file: 'minimal', values: { ...everything, ...values } }))).toBe('');
   });
 
-  it('of the administrator are the only ones in an init container', () => {
+  it('of the administrator are the only credentials in an init container', () => {
     const found = read({ nats: { credentials: { secret: 'nats-creds' } }, migrations: { mode: 'initContainer' } });
     expect(found['gateway/streams']?.files).toEqual({ NATS_CREDS_FILE: 'admin/credentials' });
   });
 
-  it('may be nkey seeds and client certificates, with a separate Secret per user', () => {
+  it('can be nkey seeds and client certificates, with a separate Secret per user', () => {
     const found = read({
       nats: {
         credentials: { secret: 'seeds', kind: 'nkey' },
@@ -344,7 +344,7 @@ describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
     expect(read({})).toEqual({});
   });
 
-  it('are rejected with the evaluation NATS server, and for unknown users', () => {
+  it('are rejected together with the evaluation NATS server, and for unknown users', () => {
     const evaluation = { nats: { credentials: { secret: 'x' } } };
     expect(tryRender({ file: 'evaluation', values: evaluation }).stderr).toContain(
       'profiles=evaluation excludes nats.credentials',
@@ -356,7 +356,7 @@ describe('NATS credentials in the chart (docs/guides/tls.md#nats)', () => {
 });
 
 describe('secrets from several Secrets, and as files (rules/operations#secrets)', () => {
-  it('are read from the Secret that the values name for each', () => {
+  it('are read from the Secret that the values name for each setting', () => {
     const keys = {
       DATABASE_URL_MEDIA: { secret: 'postgresql', key: 'media' },
       NATS_URL_MEDIA: { secret: 'nats' },
@@ -380,14 +380,14 @@ describe('secrets from several Secrets, and as files (rules/operations#secrets)'
     });
   });
 
-  it('are not reported as missing when another Secret contains them', () => {
+  it('are not reported as missing when another configured Secret contains them', () => {
     const keys = { DATABASE_URL_ADMIN: { secret: 'postgresql' } };
     const { stderr } = tryRender({ values: { secrets: { keys } } });
     expect(stderr).toContain('DATABASE_URL_MEDIA');
     expect(stderr).not.toContain('DATABASE_URL_ADMIN');
   });
 
-  it('are mounted as files per container, without variables, when enabled', () => {
+  it('are mounted as files per container, instead of variables, when this is enabled', () => {
     const values = { ...everything, secrets: { mountAsFiles: true, keys: { NATS_URL_ADMIN: { secret: 'nats' } } } };
     for (const [component, { spec }] of Object.entries(readPods(values))) {
       for (const { name, env = [], volumeMounts = [] } of containersOf(spec as Parameters<typeof containersOf>[0])) {

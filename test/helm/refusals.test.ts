@@ -77,13 +77,13 @@ describe('invalid values are rejected with a readable message (rules/operations#
       { workspace: { file: 'people: []', existingConfigMap: 'x' } },
       /workspace\.file and workspace\.existingConfigMap exclude each other/,
     ],
-  ])('%s', (_what, values, message) => {
+  ])('rejects with a readable message: %s', (_what, values, message) => {
     const { status, stderr } = tryRender({ file: 'minimal', values });
     expect(status).not.toBe(0);
     expect(stderr.replaceAll('\n', ' ')).toMatch(message);
   });
 
-  it('reports all missing values together', () => {
+  it('reports all missing chart values together', () => {
     const { stderr } = tryRender({});
     for (const name of [
       'API_TOKEN',
@@ -104,7 +104,7 @@ describe('invalid values are rejected with a readable message (rules/operations#
     const settings = { S3_ENDPOINT: 'https://s3.example.org' };
     const said = (options: Parameters<typeof tryRender>[0]): string => tryRender(options).stderr.replaceAll('\n', ' ');
 
-    it('in the values are rejected when they are well known or short', () => {
+    it('are rejected in the values when they are publicly known or short', () => {
       const given = (values: Record<string, string>): string => said({ values: { settings, secrets: { values } } });
       expect(given({ API_TOKEN: 'demo-api-token' })).toContain(
         'secrets.values.API_TOKEN is, or holds, a password that anybody knows',
@@ -129,7 +129,7 @@ describe('invalid values are rejected with a readable message (rules/operations#
       expect(given({ LLM_API_KEY: 'short' })).not.toContain('LLM_API_KEY');
     });
 
-    it('can have up to four values, each validated like a single one (K8)', () => {
+    it('can have up to four values, each of which is validated (K8)', () => {
       const given = (value: string): string =>
         said({ values: { settings, secrets: { values: { BOOKING_WEBHOOK_SECRET: value } } } });
       const [a, short] = ['a'.repeat(24), 'b'.repeat(23)];
@@ -152,11 +152,11 @@ describe('invalid values are rejected with a readable message (rules/operations#
       ],
       ['coherence-evaluation', /evaluation\.password is, or holds, a password that anybody knows/],
       ['x'.repeat(23), /evaluation\.password is shorter than 24 characters/],
-    ])('of a trial are rejected: "%s"', (password, message) => {
+    ])('are rejected when they are trial secrets: "%s"', (password, message) => {
       expect(said({ values: { profiles: 'evaluation', evaluation: { password } } })).toMatch(message);
     });
 
-    it('of webhooks may be missing only where unsigned webhooks are allowed', () => {
+    it('may omit the secret of a webhook only if unsigned webhooks are allowed', () => {
       expect(said({ values: { settings } })).toMatch(/are missing: .*BOOKING_WEBHOOK_SECRET/);
       expect(said({ values: { settings: { ...settings, ALLOW_UNSIGNED_WEBHOOKS: true } } })).not.toContain(
         'BOOKING_WEBHOOK_SECRET',
@@ -169,7 +169,7 @@ describe('invalid values are rejected with a readable message (rules/operations#
       expect(optional({ settings: { ALLOW_UNSIGNED_WEBHOOKS: 'true' } })).toBe(true);
     });
 
-    it('of the demo workspace accounts are read from the Secret', () => {
+    it('are read from the Secret for the accounts of the demo workspace', () => {
       expect(said({ values: { settings, workspace: { demo: true } } })).toMatch(/are missing: .*DEMO_PASSWORD/);
       const [job] = byKind(render({ file: 'minimal', values: { workspace: { demo: true } } }), 'Job').filter(
         ({ metadata }) => metadata.name.endsWith('-workspace'),
@@ -184,14 +184,14 @@ describe('invalid values are rejected with a readable message (rules/operations#
     });
   });
 
-  describe('an edge without TRUSTED_PROXY_HOPS', () => {
+  describe('chart values without TRUSTED_PROXY_HOPS', () => {
     const edges = {
       'an Ingress': { ingress: { enabled: true, hosts: [{ host: 'a.example.org' }] } },
       'an HTTPRoute': { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } },
     };
 
     it.each(Object.entries(edges))(
-      '%s is rejected, because all clients would share the limits of one address',
+      '%s is rejected, because all clients would share the rate limits of one address',
       (_what, edge) => {
         const hops = (settings: Record<string, unknown>) =>
           tryRender({ file: 'minimal', values: { ...edge, settings } });
@@ -204,7 +204,7 @@ describe('invalid values are rejected with a readable message (rules/operations#
     );
   });
 
-  it('accepts unknown fields of Kubernetes objects', () => {
+  it('accept unknown fields of Kubernetes objects', () => {
     const values = {
       defaults: { affinity: { nodeAffinity: { anything: true } }, tolerations: [{ key: 'x', operator: 'Exists' }] },
     };
@@ -229,35 +229,32 @@ describe('chart upgrades (rules/operations#availability)', () => {
       ),
     );
 
-  it.each(valueFiles)(
-    'from the previous release preserve selectors and immutable fields: ci/%s-values.yaml',
-    (file) => {
-      const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'previous-release.json'), 'utf8')) as Record<
-        string,
-        Record<string, unknown>
-      >;
-      const before = recorded[file];
-      expect(before).toBeDefined();
-      const now = listImmutable(file);
-      // Services whose only port was the metrics port, which now have a separate metrics service.
-      const gone = Object.keys(before ?? {}).filter((name) => !(name in now));
-      expect(gone.map((name) => name.replace(/.*-/, ''))).toEqual([
-        'agents',
-        'conversations',
-        'directory',
-        'transcripts',
-      ]);
-      expect(gone.every((name) => name.startsWith('Service/'))).toBe(true);
-      expect(now).toMatchObject(Object.fromEntries(Object.entries(before ?? {}).filter(([name]) => name in now)));
-    },
-  );
+  it.each(valueFiles)('preserve selectors and immutable fields of the previous release: ci/%s-values.yaml', (file) => {
+    const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'previous-release.json'), 'utf8')) as Record<
+      string,
+      Record<string, unknown>
+    >;
+    const before = recorded[file];
+    expect(before).toBeDefined();
+    const now = listImmutable(file);
+    // These services had only the metrics port, which moved to a separate metrics service.
+    const gone = Object.keys(before ?? {}).filter((name) => !(name in now));
+    expect(gone.map((name) => name.replace(/.*-/, ''))).toEqual([
+      'agents',
+      'conversations',
+      'directory',
+      'transcripts',
+    ]);
+    expect(gone.every((name) => name.startsWith('Service/'))).toBe(true);
+    expect(now).toMatchObject(Object.fromEntries(Object.entries(before ?? {}).filter(([name]) => name in now)));
+  });
 
-  it('have a section in UPGRADING.md for the chart version', () => {
+  it('are documented in UPGRADING.md with a section for the chart version', () => {
     const version = /^version: (.*)$/m.exec(readFileSync(join(chartDir, 'Chart.yaml'), 'utf8'))?.[1] ?? '';
     expect(readFileSync(join(chartDir, 'UPGRADING.md'), 'utf8')).toContain(`| ${version} |`);
   });
 
-  it('preserve selector labels when the version changes', () => {
+  it('preserve selector labels when the chart version changes', () => {
     const { object } = workload(
       render({ file: 'minimal', args: ['--set', 'image.tag=9.9.9', '--set', 'global.labels.team=x'] }),
       'agents',

@@ -27,11 +27,11 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
     expect({ status, stdout }).toMatchObject({ status: 0 });
   });
 
-  it('renders only objects that Kubernetes accepts', () => {
+  it('renders only objects that the Kubernetes schemas accept', () => {
     expect(findInvalid(renderText({ file }))).toBe('');
   });
 
-  it('renders identical output twice', () => {
+  it('renders identical output twice with the same values', () => {
     expect(renderText({ file })).toBe(renderText({ file }));
   });
 
@@ -71,7 +71,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
     }
   });
 
-  it('sets no fixed uid in the pods of the platform, and a read-only root', () => {
+  it('sets no fixed uid in platform pods, and a read-only root file system', () => {
     for (const component of components) {
       const { pod, container } = workload(render({ file }), component);
       expect(pod.securityContext).not.toHaveProperty('runAsUser');
@@ -82,7 +82,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
     }
   });
 
-  it('names and labels everything by the release, and selects by labels that never change', () => {
+  it('names and labels all objects by the release, and selects pods by labels that never change', () => {
     const objects = render({ file });
     const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
     expect(new Set(names).size).toBe(names.length);
@@ -103,7 +103,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
     }
   });
 
-  it('has liveness and readiness probes and enough time to drain', () => {
+  it('has liveness and readiness probes, and a termination period that is long enough to drain', () => {
     for (const component of components) {
       const { pod, container } = workload(render({ file }), component);
       expect(container).toMatchObject({
@@ -120,7 +120,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#va
 describe('replicas and scaling (rules/operations#availability)', () => {
   const base = { file: 'minimal' };
 
-  it('replaces pods without reducing their number, and has a disruption budget for several replicas', () => {
+  it('replaces pods without reducing their number, and has a disruption budget for more than one replica', () => {
     const objects = render(base);
     for (const component of components) {
       const { object } = workload(objects, component);
@@ -134,7 +134,7 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     expect(byKind(single, 'PodDisruptionBudget')).toEqual([]);
   });
 
-  it.each(['hpa', 'keda'])('leaves the number of pods to %s, and never uses both', (type) => {
+  it.each(['hpa', 'keda'])('scales the pods with %s only, and never with two scalers', (type) => {
     const autoscaling = { type, natsMonitoringEndpoint: 'nats:8222' };
     const objects = render({ ...base, values: { components: { transcripts: { autoscaling } } } });
     expect(workload(objects, 'transcripts').object.spec).not.toHaveProperty('replicas');
@@ -143,7 +143,7 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     expect(byKind(objects, 'ScaledObject')).toHaveLength(type === 'keda' ? 1 : 0);
   });
 
-  it('scales job workers by all their queues, with the prefix of the installation', () => {
+  it('scales job workers by all their queues, including the prefix of the installation', () => {
     const autoscaling = { type: 'keda', natsMonitoringEndpoint: 'nats:8222' };
     const objects = render({
       ...base,
@@ -164,7 +164,7 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     );
   });
 
-  it('spreads over zones and nodes', () => {
+  it('spreads pods over zones and nodes', () => {
     const constraints = (
       workload(render({ file: 'high-availability' }), 'agents').pod as unknown as Record<string, unknown[]>
     )['topologySpreadConstraints'];
@@ -174,7 +174,7 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     ]);
   });
 
-  it('stores webhooks on a volume per gateway when enabled', () => {
+  it('stores webhooks on one volume per gateway pod when this is enabled', () => {
     const { object, container } = workload(render({ file: 'high-availability' }), 'gateway');
     expect(object.kind).toBe('StatefulSet');
     expect(object.spec).toMatchObject({
@@ -195,7 +195,7 @@ describe('scratch folders (rules/operations#least-privilege)', () => {
   it.each([
     ['media', 'MEDIA_SCRATCH_DIR', '10Gi'],
     ['transcripts', 'TRANSCRIPTION_SCRATCH_DIR', '2Gi'],
-  ])('%s uses a separate volume of bounded size', (component, variable, sizeLimit) => {
+  ])('mounts for %s a separate volume of limited size', (component, variable, sizeLimit) => {
     const { container, pod } = workload(render({ file: 'minimal' }), component);
     const mount = container.volumeMounts?.find(({ name }) => name === 'scratch');
     expect(container.env).toContainEqual({ name: variable, value: mount?.mountPath });
@@ -203,8 +203,8 @@ describe('scratch folders (rules/operations#least-privilege)', () => {
   });
 });
 
-describe('edges (rules/operations#edges)', () => {
-  it('allows request bodies of the maximum upload size, and routes /media to the media service', () => {
+describe('public entry points (rules/operations#edges)', () => {
+  it('accept request bodies of the maximum upload size, and route /media to the media service', () => {
     const [ingress] = byKind(
       render({ file: 'external-services', values: { ingress: { controller: 'nginx' } } }),
       'Ingress',
@@ -219,7 +219,7 @@ describe('edges (rules/operations#edges)', () => {
     ]);
   });
 
-  it('route requests through a Gateway', () => {
+  it('route requests through a Gateway of the Gateway API when it is enabled', () => {
     const [routeObject] = byKind(render({ file: 'high-availability' }), 'HTTPRoute');
     expect(routeObject?.spec).toMatchObject({
       parentRefs: [{ name: 'public', namespace: 'gateways' }],
@@ -249,7 +249,7 @@ describe('edges (rules/operations#edges)', () => {
     let given: KubernetesObject[] = [];
     beforeAll(() => void (given = policiesOf({ file: 'external-services' })));
 
-    it('allow egress only to the dependencies of the component', () => {
+    it('allow egress only to the dependencies of each component', () => {
       expect(given.map(({ metadata }) => metadata.name)).toEqual(
         [...components, ...tasks].map((name) => `demo-coherence-${name}`),
       );
@@ -263,7 +263,7 @@ describe('edges (rules/operations#edges)', () => {
       expect(portsOut(given, 'test')).toEqual([53, 53, 'http']);
     });
 
-    it('allow egress to PostgreSQL and NATS from every pod that runs migrations or creates streams before it starts', () => {
+    it('allow egress to PostgreSQL and NATS for every pod that runs migrations or creates streams at its start', () => {
       const policies = policiesOf({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
       for (const name of components.filter((component) => component !== 'gateway'))
         expect(portsOut(policies, name)).toContain(5432);
@@ -274,14 +274,14 @@ describe('edges (rules/operations#edges)', () => {
       expect(portsOut(policiesOf({ file: 'openshift' }), 'agents')).toEqual(expect.arrayContaining([53, 5353]));
     });
 
-    it('deny ingress to jobs, and allow the peers of the values and helm test to reach the gateway', () => {
+    it('deny ingress to jobs, and allow ingress to the gateway for helm test and the peers of the values', () => {
       for (const name of tasks) expect(rulesIn(given, name)).toBeUndefined();
       expect(rulesIn(given, 'gateway')[1]?.from).toHaveLength(2);
       expect(rulesIn(policiesOf({ file: 'minimal' }), 'gateway')[1]).not.toHaveProperty('from');
       expect(rulesIn(given, 'directory').map(({ ports }) => ports)).toEqual([[{ port: 'metrics', protocol: 'TCP' }]]);
     });
 
-    it('allow the gateway and the peers of the values to reach media files, and only its internal clients to reach the internal port', () => {
+    it('allow the gateway and the peers of the values to read media files, and only its clients to use the internal port', () => {
       const podsOf = (component: string) => ({
         podSelector: {
           matchLabels: {
@@ -305,7 +305,7 @@ describe('edges (rules/operations#edges)', () => {
       expect(reaching('http')).toEqual(['gateway', 'test']);
     });
 
-    it('allow ingress to metrics from the monitoring namespace, from the peers of the values, or from no peer', () => {
+    it('allow ingress to metrics from the monitoring namespace, from the peers of the values, or not at all', () => {
       const monitoring = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
       for (const name of components) {
         const [metrics] = rulesIn(policiesOf({ file: 'minimal' }), name);

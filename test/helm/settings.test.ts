@@ -87,7 +87,7 @@ describe.each(components)(
   ({ component, service }) => {
     const { properties = {}, required = [] } = schemas.get(service) ?? {};
 
-    it.each(valueFiles)('is accepted by the service at startup: ci/%s-values.yaml', async (file) => {
+    it.each(valueFiles)('is accepted by the service at its start: ci/%s-values.yaml', async (file) => {
       const objects = render({ file });
       const environment = readEnvironment(objects, component, service);
       const known = new Set([...Object.keys(properties), 'NODE_EXTRA_CA_CERTS']);
@@ -116,7 +116,7 @@ describe.each(components)(
       }
     });
 
-    it('uses a global setting where the service declares it, unless the component overrides it', () => {
+    it('uses a global setting if the service declares it, unless the component overrides it', () => {
       const values = { settings: { LOG_LEVEL: 'debug' }, components: { [component]: { env: { LOG_LEVEL: 'error' } } } };
       const objects = render({ file: 'minimal', values });
       for (const other of components) {
@@ -125,7 +125,7 @@ describe.each(components)(
       }
     });
 
-    it('renders numbers as written: fractions, and large ones without an exponent', () => {
+    it('renders numbers as written, including fractions, and large numbers without an exponent', () => {
       const settings = { OTEL_TRACES_SAMPLER_ARG: 0.1, MEDIA_RECORDING_MAX_BYTES: 21_474_836_480 };
       const env = envOf(workload(render({ file: 'minimal', values: { settings } }), component).container);
       expect(env['OTEL_TRACES_SAMPLER_ARG']?.value).toBe('0.1');
@@ -154,7 +154,7 @@ describe.each(components)(
 );
 
 describe('ports in the chart', () => {
-  it('preserves the Service ports when pod ports change', () => {
+  it('preserve the Service ports when the pod ports change', () => {
     const values = {
       settings: { PORT: 9001, INTERNAL_PORT: 9002, METRICS_PORT: 9003 },
       toolbox: { enabled: true },
@@ -187,7 +187,7 @@ describe('ports in the chart', () => {
   });
 });
 
-describe('secrets (rules/operations#secrets)', () => {
+describe('secrets in rendered objects (rules/operations#secrets)', () => {
   const secretNames = Object.entries(facts.components).flatMap(([component, { settings }]) =>
     Object.entries(settings)
       .filter(([, { secret }]) => secret)
@@ -207,7 +207,7 @@ describe('secrets (rules/operations#secrets)', () => {
   );
   const given = { secrets: { values }, settings: { S3_ENDPOINT: 'https://s3.example.org' }, workspace: { demo: true } };
 
-  it('appear only in Secrets: not in a ConfigMap, argument, annotation or variable', () => {
+  it('appear in Secrets only, and not in a ConfigMap, argument, annotation or variable', () => {
     const objects = render({ values: given });
     const elsewhere = objects.filter(({ kind }) => kind !== 'Secret');
     expect(JSON.stringify(elsewhere)).not.toContain('s3cret-');
@@ -215,11 +215,11 @@ describe('secrets (rules/operations#secrets)', () => {
     expect(release?.stringData).toEqual(values);
   });
 
-  it('does not print secrets in the notes', () => {
+  it('are not printed in the notes of the release', () => {
     expect(renderText({ values: given }).split('kind: Secret')[0]).not.toContain('s3cret-');
   });
 
-  it('are read from a Secret of the platform team with custom keys, and then no Secret is rendered', () => {
+  it('are read from an existing Secret with custom keys, and then no Secret is rendered', () => {
     const objects = render({ file: 'external-services' });
     expect(byKind(objects, 'Secret')).toEqual([]);
     const { container } = workload(objects, 'gateway');
@@ -229,13 +229,13 @@ describe('secrets (rules/operations#secrets)', () => {
     });
   });
 
-  it('may be absent where they only enable an option', () => {
+  it('may be missing if they only enable an optional feature', () => {
     const { container } = workload(render({ file: 'minimal' }), 'agents');
     expect(envOf(container)['LLM_API_KEY']?.valueFrom?.secretKeyRef).toMatchObject({ optional: true });
     expect(envOf(container)['DATABASE_URL']?.valueFrom?.secretKeyRef).not.toHaveProperty('optional');
   });
 
-  it('restarts pods when secrets change', () => {
+  it('restart pods when they change', () => {
     const sum = (overrides: Record<string, unknown>): unknown => {
       const { object } = workload(render({ values: { ...given, ...overrides } }), 'media');
       return podTemplateOf(object).metadata.annotations['checksum/secrets'];
@@ -247,8 +247,8 @@ describe('secrets (rules/operations#secrets)', () => {
   });
 });
 
-describe('evaluation profile', () => {
-  it('adds PostgreSQL, NATS and an object store to the release, with the users of the contracts', () => {
+describe('evaluation servers in the chart', () => {
+  it('add PostgreSQL, NATS and an object store to the release, with the NATS users of the contracts', () => {
     const objects = render({ file: 'evaluation' });
     expect(byKind(objects, 'StatefulSet').map(({ metadata }) => metadata.name)).toEqual([
       'demo-coherence-nats',
@@ -267,7 +267,7 @@ describe('evaluation profile', () => {
     expect(users.users.every(({ password }) => password === evaluationPassword)).toBe(true);
   });
 
-  it('renders a NATS configuration that the server accepts', async () => {
+  it('have a NATS configuration that nats-server accepts', async () => {
     const { stringData } = findObject(render({ file: 'evaluation' }), 'Secret', 'demo-coherence-evaluation');
     const dir = mkdtempSync(join(tmpdir(), 'coherence-nats-conf-'));
     writeFileSync(join(dir, 'nats.conf'), stringData?.['nats.conf'] ?? '');
@@ -278,7 +278,7 @@ describe('evaluation profile', () => {
     expect(stderr).toContain('is valid');
   });
 
-  it('describes the evaluation servers in the notes', () => {
+  it('are described in the notes of the release', () => {
     const objects = render({ file: 'minimal' });
     expect(byKind(objects, 'StatefulSet')).toEqual([]);
     expect(
@@ -288,7 +288,7 @@ describe('evaluation profile', () => {
 });
 
 describe('images in the chart', () => {
-  it('use one registry, and a digest overrides a tag', () => {
+  it('use one registry for all images, and prefer a digest to a tag', () => {
     for (const { spec } of listPods(render({ file: 'external-services' }))) {
       for (const { image } of containersOf(spec)) {
         expect(image).toBe(

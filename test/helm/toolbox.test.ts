@@ -7,7 +7,7 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 
 describe('toolbox pod', () => {
-  it('is rendered when enabled, and uses the NATS administrator user, which no service uses', () => {
+  it('uses the NATS administrator user, which no service uses, and exists only when enabled', () => {
     expect(byKind(render({ file: 'minimal' }), 'Deployment').map(({ metadata }) => metadata.name)).not.toContain(
       'demo-coherence-toolbox',
     );
@@ -42,7 +42,7 @@ describe('toolbox pod', () => {
     }
   });
 
-  it('uses the identity provider that the gateway trusts, once configured (S1)', () => {
+  it('trusts the same identity provider as the gateway (S1)', () => {
     const issuer = { OIDC_ISSUER: 'https://login.example.org', OUTBOUND_ALLOWED_HOSTS: 'login.example.org' };
     const toolboxWith = (values: Record<string, unknown>, extraEnv: readonly object[] = []) => {
       const objects = render({ file: 'minimal', values: { ...values, toolbox: { enabled: true, extraEnv } } });

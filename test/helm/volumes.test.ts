@@ -35,17 +35,17 @@ describe('limits of volume contents (rules/operations#values-of-the-chart)', () 
     ['decimal units and a fraction', { size: '1.5G' }, 1_500_000_000],
     ['plain bytes', { size: '250000000' }, 250_000_000],
     ['volumes of the pods', { type: 'persistentVolume', size: '5Gi' }, 5 * gibibyte],
-  ])('limits the spool to nine tenths of its volume: %s', (_what, section, bytes) => {
+  ])('limit the spool to nine tenths of its volume: %s', (_what, section, bytes) => {
     expect(spool(section)).toBe(Math.floor(bytes * 0.9));
   });
 
-  it('limits the scratch folder of media likewise, up to the maximum recording size', () => {
+  it('limit the scratch folder of media to nine tenths of its volume, up to the maximum recording size', () => {
     expect(scratch({})).toBe(Math.floor(9 * gibibyte));
     expect(scratch({ sizeLimit: '900M' })).toBe(810_000_000);
     expect(scratch({ sizeLimit: '2Ti' })).toBe(52_428_800_000);
   });
 
-  it('lets an explicit setting override the computed limit', () => {
+  it('use an explicit setting instead of the computed limit', () => {
     expect(spool({}, { WEBHOOK_SPOOL_MAX_BYTES: 4096 })).toBe(4096);
     expect(scratch({}, { MEDIA_SCRATCH_MAX_BYTES: 5_000_000_000 })).toBe(5_000_000_000);
   });

@@ -1,6 +1,6 @@
 /**
- * Reports documented responses that the e2e tests did not produce. A run of all e2e files fails on them; a partial run
- * only prints the count.
+ * Reports documented responses that the e2e tests did not produce. If all e2e files ran, such responses fail the run;
+ * otherwise only their number is printed.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -48,7 +48,7 @@ export default class ContractReporter {
     this.#error = new Error(`${unseen.length} documented answers were never seen`);
   }
 
-  /** An error returned here fails the run (jest's interface). */
+  /** Returns an error that fails the run (interface of jest). */
   getLastError(): Error | undefined {
     return this.#error;
   }

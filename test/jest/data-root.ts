@@ -8,9 +8,9 @@ import { identifyProcess } from '#libs/process-identity';
 
 const memoryDir = '/dev/shm';
 const gibibyte = 1024 ** 3;
-/** A full run uses at most 2 GiB. */
+/** The memory folder is used only with this much free space; a full run uses at most 2 GiB. */
 const leastBytes = 6 * gibibyte;
-/** Available memory, including the files. */
+/** The memory folder is used only with this much available memory, which includes the files. */
 const leastMemoryBytes = 12 * gibibyte;
 
 /** Creates a folder for this run and removes folders of killed runs. */
@@ -33,7 +33,7 @@ function hasMemory(): boolean {
   return bavail * bsize >= leastBytes;
 }
 
-/** `run-<pid>…` belongs to the process with that id. */
+/** Removes folders whose process does not run any more; `run-<pid>…` belongs to the process with that id. */
 function removeAbandonedRuns(root: string): void {
   if (!existsSync(root)) return;
   for (const name of readdirSync(root)) {

@@ -15,17 +15,18 @@ import { watch } from './watchdog.ts';
  */
 const graceMs = 120_000;
 
-/** The framework events used here. */
+/** The events of jest that are used here. */
 interface TestEvent {
   readonly name: string;
   readonly test?: { readonly name: string; readonly timeout?: number | null | undefined };
   readonly hook?: { readonly type: string; readonly timeout?: number | null | undefined };
 }
 
-/** Key of the framework's event handlers. */
+/** The key under which jest stores its event handlers. */
 const frameworkListeners = Symbol.for('EVENT_HANDLERS');
 
-// A finished worker exits immediately. Freeing its heap takes more than half a second on a busy machine, after which
+// Exits a finished worker immediately. Freeing its heap takes more than half a second on a busy machine; jest then
+// kills the worker and reports that it failed to exit.
 // jest kills it and reports that it failed to exit.
 if (process.send !== undefined) process.once('beforeExit', () => process.exit());
 
@@ -80,7 +81,9 @@ export default class NativeEnvironment implements JestEnvironment {
     flushCompileCache(); // jest kills a worker that takes half a second to end
   }
 
-  /** The framework's test tree retains everything that the tests created. */
+  /**
+   * Removes jest's state from the global object, because its test tree references everything that the tests created.
+   */
   #removeFramework(): void {
     for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
       const isState = symbol.description === 'JEST_STATE_SYMBOL' && !this.#symbols.has(symbol);

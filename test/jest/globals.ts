@@ -8,7 +8,7 @@ type Name = keyof typeof Globals;
 
 const present = new Map<string, object>();
 
-/** Must be called before a test file is loaded. */
+/** Sets the globals of a test file. Call it before the file is loaded. */
 export function setGlobals(globals: Readonly<Record<string, object>>): void {
   for (const [name, value] of Object.entries(globals)) present.set(name, value);
 }

@@ -11,7 +11,7 @@ import { setGlobals } from './globals.ts';
 const Runtime = runtime as unknown as typeof runtime.default;
 const require = createRequire(import.meta.url);
 const globalsUrl = new URL('globals.ts', import.meta.url).href;
-/** Per process; in watch mode a file runs more than once. */
+/** How often each file was loaded in this process. In watch mode a file runs more than once. */
 const loads = new Map<string, number>();
 
 registerHooks({
@@ -33,7 +33,7 @@ export default class NativeRuntime extends Runtime {
     return import(`${pathToFileURL(path).href}${count === 0 ? '' : `?load=${count}`}`) as Promise<void>;
   }
 
-  /** The framework's modules keep the state of one test file. */
+  /** Loads jest's modules anew for each test file, because they store the state of one file. */
   override requireInternalModule(from: string, to?: string): any {
     const path = require.resolve(to ?? from);
     delete require.cache[path];

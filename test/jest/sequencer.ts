@@ -48,12 +48,15 @@ export default class LongestFirst extends Sequencer {
   override async sort(tests: Tests): Promise<Tests> {
     // oxlint-disable-next-line unicorn/no-array-sort -- jest's own, of no array: by what an earlier run took, else by size
     const sorted = [...(await super.sort(tests))];
-    if (sorted.every(({ duration }) => duration !== undefined)) return sorted; // after a partial run the rest would be sorted by size
+    if (sorted.every(({ duration }) => duration !== undefined)) return sorted; // After a partial run, files without timings would be sorted by size.
     return sorted.toSorted((one, other) => rank(one.path) - rank(other.path));
   }
 }
 
-/** The tools for chart and load tests are built during the first tests. */
+/**
+ * Returns the position of a file in the order. Chart and load tests start late, because their tools are built during
+ * the first tests.
+ */
 function rank(path: string): number {
   const place = longest.findIndex((name) => path.endsWith(name));
   if (place >= 0) return place;

@@ -1,6 +1,6 @@
 /**
- * The migrated database that every test file clones; its name is derived from its inputs, so that a stale one is never
- * used.
+ * Creates the migrated database that every test file clones. Its name is derived from its inputs, so that an outdated
+ * database is never used.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database } from '#libs/orm';
@@ -11,7 +11,7 @@ import { hashMigrationSources } from '../../tools/migration-sources.ts';
 
 const makingTimeoutMs = 60_000;
 
-/** @returns the name of a complete database */
+/** Creates the database if it does not exist. @returns the name of the complete database */
 export async function prepareTemplateDatabase(
   repoDir: string,
   {
@@ -43,7 +43,7 @@ export async function prepareTemplateDatabase(
         });
         await admin.query({ name: 'mark_template', text: `alter database ${name} with is_template true` });
       } else if (Date.now() > deadline) {
-        await admin.query({ name: 'drop_template', text: `drop database ${name} with (force)` }); // the process that created it died
+        await admin.query({ name: 'drop_template', text: `drop database ${name} with (force)` }); // The process that was creating the database has died.
       } else {
         await sleep(100);
       }

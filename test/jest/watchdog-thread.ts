@@ -1,4 +1,4 @@
-/** Thread of watchdog.ts. Both ways to end the process work while the main thread is blocked. */
+/** The thread of watchdog.ts. It can end the process in two ways, which both work while the main thread is blocked. */
 import { writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import type { Watched } from './watchdog.ts';

@@ -5,14 +5,14 @@
 import { Worker } from 'node:worker_threads';
 
 export interface Watched {
-  /** Reported when it hangs. */
+  /** The name that is reported when the watched work hangs. */
   readonly what: string;
   readonly limitMs: number;
 }
 
 let thread: Worker | undefined;
 
-/** Replaces the watched item; undefined stops watching. */
+/** Starts watching this work instead of the previous one; undefined stops watching. */
 export function watch(watched: Watched | undefined): void {
   if (thread === undefined) {
     thread = new Worker(new URL('watchdog-thread.ts', import.meta.url), { execArgv: [] });

@@ -41,7 +41,7 @@ export function apiClient({ people }) {
       body: ([conversation]) => conversation !== undefined,
     },
   );
-  if (found[0] === undefined) return think(); // the failed request is counted; there are no further requests
+  if (found[0] === undefined) return think(); // The failed request has been counted, and the visit ends.
   const { id } = found[0];
   const path = `/api/coherence/conversations/${id}`;
   request('read conversation', 'GET', path, { body: (conversation) => conversation.id === id });
@@ -87,7 +87,7 @@ export function bookingProvider({ people }) {
   think();
 }
 
-/** Updates without a reply: measures the intake and processing of updates, not the Bot API. */
+/** Sends updates that cause no reply, to measure the intake and processing of updates without the Bot API. */
 export function messagingProvider() {
   const turn = exec.scenario.iterationInTest;
   const chat = { id: 1_000 + (turn % 500), type: 'private' };
@@ -135,7 +135,7 @@ export function uploader({ people }) {
     'GET',
     `/api/coherence/conversations?person_id=${person.id}&journey=${seed.journey}&time=${ownTime()}`,
   );
-  if (found[0] === undefined) return think(); // the failed request is counted; there are no further requests
+  if (found[0] === undefined) return think(); // The failed request has been counted, and the visit ends.
   const { id } = found[0];
   const path = `/api/coherence/conversations/${id}/audio`;
   const form = {
@@ -201,15 +201,18 @@ function personOf(people) {
 }
 
 /**
- * Returns a time that no other visit of this run uses. Each is earlier than the previous one: a conversation without an
- * end is found at every later time, and each visit must create a new one.
+ * Returns a time that no other visit of this run uses, earlier than all previous ones. A conversation without an end
+ * matches every later time, so each visit needs an earlier time to create a new conversation.
  */
 function ownTime() {
   const offset = exec.scenario.name.startsWith('uploader') ? 1 : 0;
   return toTime(Date.UTC(2040, 0, 1) - (exec.scenario.iterationInTest * 2 + offset + phaseMinutes()) * 60_000);
 }
 
-/** Visit counts restart in each scenario, and a suite may have several scenarios per persona. */
+/**
+ * Returns an offset for each phase, because visit counts restart in each scenario, and a suite may have several
+ * scenarios per persona.
+ */
 function phaseMinutes() {
   const phases = ['before', 'first', 'peak', 'second', 'after'];
   return Math.max(0, phases.indexOf(exec.scenario.name.split('-')[1])) * 1_000_000;

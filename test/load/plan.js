@@ -15,8 +15,8 @@ const visits = {
 const shares = { api_client: 55, booking_provider: 15, messaging_provider: 15, visitor: 10, uploader: 5 };
 
 /**
- * Executor for `perMinute` visits, with enough virtual users for visits of ten seconds and up to half a minute. If the
- * platform is slower, some visits cannot start.
+ * Returns the k6 options for `perMinute` visits. There are enough virtual users for visits of ten seconds, and up to
+ * half a minute if necessary. If the platform is slower, some visits cannot start.
  */
 export function planCrowd(perMinute) {
   return {
@@ -32,8 +32,7 @@ export function ratePerMinute(persona, visitsPerSecond) {
 }
 
 /**
- * Returns one scenario per persona; `make` returns the executor and its numbers. `phase` names the scenarios of a part
- * of the run.
+ * Returns one scenario per persona; `make` returns its k6 options. `phase` names the scenarios of one phase of the run.
  */
 export function planScenarios(make, phase) {
   const scenarios = {};
@@ -55,8 +54,8 @@ export function planScenarios(make, phase) {
 const slack = Number(__ENV.SLACK || 1);
 
 /**
- * Thresholds as code: share of failed requests and checks, all visits started, every persona took part without hanging,
- * and the 95th percentile of every operation. `phase` limits them to one part of the run.
+ * Returns the k6 thresholds: the share of failed requests and checks, all visits started, every persona took part and
+ * did not hang, and the 95th percentile of every operation. `phase` limits the thresholds to one phase of the run.
  */
 export function planThresholds({ failed, phase, factor = slack }) {
   const select = nameSelector(phase);
@@ -76,8 +75,8 @@ export function planThresholds({ failed, phase, factor = slack }) {
 }
 
 /**
- * Thresholds under overload, without time limits: rejections are 503 with Retry-After, webhooks are not rejected,
- * nothing hangs, and throughput is at least that of `1 / factor` of the load.
+ * Returns the k6 thresholds under overload, without time limits: rejections are 503 with Retry-After, webhooks are not
+ * rejected, no request hangs, and at least `1 / factor` of the requests succeed.
  */
 export function planOverload({ phase, factor }) {
   const select = nameSelector(phase);
@@ -101,7 +100,7 @@ function planPersona(persona, failed, phase) {
   };
 }
 
-/** Returns the name of the sub-metric with these tags. */
+/** Returns a function that names the sub-metric with these tags. */
 function nameSelector(phase) {
   return (metric, ...tags) => {
     const all = [...tags, ...(phase === undefined ? [] : [`phase:${phase}`])];

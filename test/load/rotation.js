@@ -1,7 +1,7 @@
 /**
- * Clients that use shared secrets during a rotation (K8): each reads its current value from `SECRETS_URL`, as from a
- * secret store, until the store reports the end; no request may be rejected. test/e2e/rotation.drill.test.ts runs it,
- * provides the store and rolls the replicas.
+ * Clients that use shared secrets during a rotation (K8). Each client reads the current value from `SECRETS_URL`, which
+ * acts as a secret store, until the store reports the end. No request may be rejected. test/e2e/rotation.drill.test.ts
+ * runs this file, provides the store and restarts the replicas.
  */
 import { check, sleep } from 'k6';
 import crypto from 'k6/crypto';

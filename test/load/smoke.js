@@ -1,6 +1,6 @@
 /**
- * Smoke: does every persona get the expected results? One of each, sequential visits, DURATION long (default one
- * minute).
+ * The smoke suite checks that every persona gets the expected results: one client of each persona makes sequential
+ * visits for DURATION (default one minute).
  */
 import { planScenarios, planThresholds, trendStats } from './plan.js';
 import { summarize } from './summary.js';
@@ -10,7 +10,8 @@ export { apiClient, bookingProvider, messagingProvider, setup, uploader, visitor
 const duration = __ENV.DURATION || '60s';
 
 /**
- * By default, a platform admits 30 new chats (RATE_LIMIT_CHAT_PER_MINUTE) and 60 messages per minute from one address.
+ * The visits per minute stay below the default limits: 30 new chats (RATE_LIMIT_CHAT_PER_MINUTE) and 60 messages per
+ * minute from one address.
  */
 const visitsBelowTheLimit = {
   executor: 'constant-arrival-rate',
@@ -24,7 +25,7 @@ export const options = {
   scenarios: planScenarios((persona) =>
     persona === 'visitor' ? visitsBelowTheLimit : { executor: 'constant-vus', vus: 1, duration },
   ),
-  // For a loaded local machine: no failures, and a multiple of each time limit.
+  // For a loaded local machine: no request may fail, but each time limit is multiplied.
   thresholds: planThresholds({ failed: 0, factor: Number(__ENV.SLACK || 4) }),
   summaryTrendStats: trendStats,
 };

@@ -1,7 +1,7 @@
 /**
- * Spike: RATE visits per second (default 10), PEAK times as many (default 10) for a minute, then RATE again. During the
- * peak requests may be rejected (503 with Retry-After), but not webhooks; afterwards the platform must recover
- * completely.
+ * The spike suite sends RATE visits per second (default 10), then PEAK times as many (default 10) for a minute, then
+ * RATE again. During the peak, requests other than webhooks may be rejected (503 with Retry-After). Afterwards the
+ * platform must recover completely.
  */
 import { planCrowd, planOverload, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';

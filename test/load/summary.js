@@ -4,7 +4,7 @@ import { personas, release, resultDir, uploadBytes } from './settings.js';
 /** Incremented when a field changes its meaning; only summaries of the same format can be compared. */
 const format = 1;
 
-/** `load` describes the requested load: only runs with the same load can be compared. */
+/** Returns the summary; `load` describes the requested load, because only runs with the same load can be compared. */
 export function summarize(suite, data, load) {
   const { metrics } = data;
   const thresholds = Object.entries(metrics).flatMap(([metric, { thresholds: all = {} }]) =>
@@ -37,7 +37,7 @@ export function summarize(suite, data, load) {
   };
 }
 
-/** Persona (with its phase, if any) → operations and milliseconds. */
+/** Returns the times in milliseconds and the share of failures by persona, with the phase if the run has phases. */
 function readPersonas(metrics) {
   const found = {};
   for (const [key, times] of Object.entries(readTimes(metrics, 'persona'))) {
@@ -48,7 +48,7 @@ function readPersonas(metrics) {
   return found;
 }
 
-/** Tag (with its phase, if any) → milliseconds. */
+/** Returns the times in milliseconds by tag value, with the phase if the run has phases. */
 function readTimes(metrics, tag) {
   const found = {};
   const pattern = new RegExp(`^http_req_duration\\{${tag}:([^,}]+)(?:,phase:([a-z]+))?\\}$`);

@@ -23,7 +23,10 @@ const root: Actor = {
   coherenceAccess: true,
 };
 
-/** Returns candidates that may follow a token: the next numbers for a number, otherwise its neighbours. */
+/**
+ * Returns candidates for the next token: the next numbers if the token is a number, otherwise variants of its last
+ * character.
+ */
 function guessNext(token: string): string[] {
   const isNumber = /^[\da-z]{1,10}$/.test(token);
   const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567'.split('');
@@ -32,7 +35,7 @@ function guessNext(token: string): string[] {
   );
 }
 
-describe('a compromised service', () => {
+describe('a compromised service: actors and rights', () => {
   let platform: TestPlatform;
   let demo: Demo;
   let vault: number;
@@ -65,7 +68,7 @@ describe('a compromised service', () => {
   const accountExists = async (email: string): Promise<boolean> =>
     (await platform.sql('select 1 from directory.accounts where email = $1', [email])).length > 0;
 
-  it('cannot act for an actor that the gateway has not signed', async () => {
+  it('a compromised service cannot act for an actor that the gateway has not signed', async () => {
     const key = platform.runtime.settings['ACTOR_SIGNING_KEY'] ?? generateActorKeys().signingKey;
     const [header = '', , signature = ''] = createActorSigner(key)
       .encode({ ...root, superuser: false, globalEditor: false })
@@ -92,13 +95,13 @@ describe('a compromised service', () => {
     expect(vault).toBeGreaterThan(0);
   });
 
-  it('gains no rights by omitting the actor', async () => {
+  it('a compromised service gains no rights by omitting the actor', async () => {
     const answer = await as('conversations').ask('directory.holons.subtree', { slug: 'vault' });
     expect(answer).toMatchObject({ failed: true, body: { message: 'The caller cannot be verified' } });
     expect(JSON.stringify(answer)).not.toContain(String(vault));
   });
 
-  it.each(services)('%s: does not gain superuser rights', async (service) => {
+  it.each(services)('the compromised service %s does not gain superuser rights', async (service) => {
     const email = `root-${service}@evil.example`;
     const account = { email, password: 'taken by an intruder', superuser: true };
     if (service !== 'directory')
@@ -107,7 +110,7 @@ describe('a compromised service', () => {
     expect(await accountExists(email)).toBe(false);
   });
 
-  it.each(services)('%s: cannot call operations of the admin CLI', async (service) => {
+  it.each(services)('the compromised service %s cannot call operations of the admin CLI', async (service) => {
     const subjects = contracts
       .flatMap(({ rpcs }) => Object.values(rpcs).map(({ subject }) => subject))
       .filter((subject) => subject.startsWith('admin.'));
@@ -116,11 +119,11 @@ describe('a compromised service', () => {
     expect([...new Set(answers)]).toEqual(['denied']);
   });
 
-  it('does not gain superuser rights through a message that the broker delivers from its own queue', async () => {
+  it('a compromised service does not gain superuser rights by letting the broker deliver a message from its stream', async () => {
     const intruder = as('media');
     const email = 'root-by-broker@evil.example';
     const stream = `${platform.runtime.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
-    // The service's own worker receives some of them.
+    // The test retries, because the worker of the service receives some of the messages.
     for (let attempt = 0; attempt < 20; attempt++) {
       for (const subject of ['admin.directory.accounts.create', 'directory.accounts.create']) {
         const pull = { batch: 1, expires: nanos(2_000) };
@@ -135,12 +138,12 @@ describe('a compromised service', () => {
       }
       if (await accountExists(email)) break;
     }
-    await platform.cli('accounts', 'create', 'proof@example.org'); // all earlier messages have been processed
+    await platform.cli('accounts', 'create', 'proof@example.org'); // When this command succeeds, all earlier messages have been processed.
     expect(await accountExists('proof@example.org')).toBe(true);
     expect(await accountExists(email)).toBe(false);
   });
 
-  it('cannot answer requests to another service', async () => {
+  it('a compromised service cannot answer requests to another service', async () => {
     const intruder = as('agents');
     const heard: string[] = [];
     const tap = intruder.connection.subscribe(intruder.subject('agents.agents.get'), {
@@ -171,7 +174,7 @@ describe('a compromised service', () => {
     expect(entered).toBe(0);
   });
 
-  it('cannot write a note in the name of another actor', async () => {
+  it('a compromised service cannot write a note in the name of another actor', async () => {
     const body = 'I have agreed to everything.';
     const payload = {
       key: randomUUID(),
@@ -186,7 +189,7 @@ describe('a compromised service', () => {
     expect(await platform.findInDatabase(body)).toEqual([]);
   });
 
-  it('is reported in the log, without the content it sent', async () => {
+  it('logs rejected calls of a compromised service without their content', async () => {
     const logs = await platform.readLogs();
     expect(logs).toContain('call refused: its caller cannot be verified');
     expect(logs).not.toContain('eyJhbGci');

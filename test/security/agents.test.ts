@@ -1,7 +1,7 @@
 /**
- * Attacks by visitors and by callers of the hook address: reading other visitors' data, causing model costs, taking
- * over another chat, breaking the agent (D64, D68, D70, D71, D74, D75; OWASP API1, API2, API4, API8; OWASP LLM01,
- * LLM02, LLM05, LLM10).
+ * Attacks by visitors and by callers of the webhook address: reading the data of other visitors, causing model costs,
+ * taking over another chat, disrupting the agent (D64, D68, D70, D71, D74, D75; OWASP API1, API2, API4, API8; OWASP
+ * LLM01, LLM02, LLM05, LLM10).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmMessage, type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await platform.apply({
     agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })],
   });
-  // As allowed by an earlier release; today a workspace file without a secret is rejected.
+  // Removes the webhook secret. An earlier release allowed this; today a workspace file without a secret is rejected.
   await platform.sql(`update agents.agents set config = config #- '{messaging,webhook_secret}' where slug = 'open'`);
 });
 afterAll(async () => {
@@ -56,7 +56,7 @@ afterEach(() => {
 });
 
 let clients = 0;
-/** Returns an address not used elsewhere in this run. */
+/** Returns an address that the run has not used before. */
 const newAddress = (): string => `198.51.100.${++clients}`;
 
 function say(
@@ -68,7 +68,7 @@ function say(
   return platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json: { body, visitor_id }, headers });
 }
 
-/** Resolves when all pending memory updates are stored. */
+/** Waits until all pending memory updates are stored. */
 async function remembered(): Promise<void> {
   await eventually(async () => {
     const waiting = await platform.sql(
@@ -81,7 +81,7 @@ async function remembered(): Promise<void> {
 const promptsSince = (count: number): string =>
   JSON.stringify(llm.requests.slice(count).map(({ messages }) => messages));
 
-describe('a visitor who tries to read data of others or to inject output through the agent (D70)', () => {
+describe('attempts of a visitor to read data of other visitors or to inject output through the agent (D70)', () => {
   /** Simulates a model that reveals its entire input. */
   const rememberAll = (messages: readonly LlmMessage[]): string => {
     const data = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[]; turns?: { visitor: string }[] };
@@ -90,7 +90,7 @@ describe('a visitor who tries to read data of others or to inject output through
     return JSON.stringify({ summary: said.join(' '), facts: said, knowledge: said });
   };
 
-  it('gets neither the illness of one visitor nor the fraud of another into the prompt of a third', async () => {
+  it('adds personal statements of visitors to the prompt of no other visitor', async () => {
     llm.answerMemoryWith(rememberAll);
     const ill = await say('confidant', 'somebody here is ill with malaria');
     await remembered();
@@ -106,13 +106,13 @@ describe('a visitor who tries to read data of others or to inject output through
       `select body from agents.memory_facts where kind = 'knowledge'`,
     );
     expect(stored).toEqual([]);
-    // What visitors say about themselves is not shared.
+    // Statements of visitors about themselves are not shared, but remain available in the visitor's own thread.
     const asked = llm.requests.length;
     await say('confidant', 'what did i say?', { visitor_id: ill.json.visitor_id });
     expect(promptsSince(asked)).toContain('malaria');
   });
 
-  it('cannot make the page run a link in agent output, whatever the model returns', async () => {
+  it('does not run a link in agent output, whatever the model returns', async () => {
     llm.answerWith(() =>
       [
         'javascript:alert(1)',
@@ -135,7 +135,7 @@ describe('a visitor who tries to read data of others or to inject output through
     expect(json.agent_html).not.toMatch(/<a |<script|<img/i);
   });
 
-  it('cannot write control sequences to the terminal of the operator', async () => {
+  it('prints no control sequences of visitors to the terminal of the operator', async () => {
     await say('confidant', 'quiet\u001b]0;owned\u0007 \u001b[2J\u009b8m \u202egnp.exe');
     const { stdout } = await platform.cli('agents', 'record', 'confidant');
     expect(stdout).toContain('quiet\\u001b]0;owned\\u0007');
@@ -144,7 +144,7 @@ describe('a visitor who tries to read data of others or to inject output through
 });
 
 describe('input that tries to break an agent (D75)', () => {
-  it('records the turn without text that cannot be stored when the model returns it', async () => {
+  it("removes characters that cannot be stored from the model's reply", async () => {
     llm.answerWith(() => 'a\u0000b\ud800c\u0000');
     const answer = await say('careless', 'repeat after me: U+0000');
     expect([answer.status, answer.json.agent_html]).toEqual([200, 'abc']);
@@ -152,7 +152,7 @@ describe('input that tries to break an agent (D75)', () => {
     expect((await say('careless', 'now only U+0000')).status).toBe(503);
   });
 
-  it('updates the thread memory without text that cannot be stored', async () => {
+  it('removes characters that cannot be stored from the thread memory', async () => {
     llm.answerMemoryWith(() => '{"summary":"a\\u0000b","facts":["c\\ud800d"],"knowledge":["\\u0000"]}');
     const { json } = await say('careless', 'remember U+0000');
     await remembered();
@@ -164,7 +164,7 @@ describe('input that tries to break an agent (D75)', () => {
     expect(rows).toEqual([{ summary: 'ab', body: 'cd' }]);
   });
 
-  it('limits tables of empty cells: stored text and reply stay as large as the input', async () => {
+  it('limits stored text and reply for tables of empty cells to a small multiple of the input', async () => {
     const table = `${'|a'.repeat(200)}\n${'|-'.repeat(200)}\n${'a\n'.repeat(320)}\n`;
     const bomb = table.repeat(Math.floor(16_384 / table.length));
     const answer = await say('careless', bomb);
@@ -173,7 +173,7 @@ describe('input that tries to break an agent (D75)', () => {
     expect(row?.size).toBeLessThan(8 * bomb.length);
   });
 
-  it('aborts an endless reply, or blanks in a fence: nothing is recorded, and other visitors are answered', async () => {
+  it('aborts an endless reply and a memory update of blanks, stores neither, and answers other visitors', async () => {
     llm.fail(...Array.from({ length: 2 }, () => ({ kind: 'content', content: 'x'.repeat(5 * 1024 * 1024) }) as const));
     expect((await say('careless', 'never stop')).status).toBe(503);
     llm.answerMemoryWith(() => `\`\`\`json\n${' '.repeat(99_000)}x`);
@@ -226,7 +226,7 @@ describe('an attacker who knows a hook address (D64, D68)', () => {
   const privateChat = { id: victim, type: 'private' };
   const supergroup = { id: attacker, type: 'supergroup' };
 
-  it('gets no answer of an agent without a secret: no model call, no trace of the message', async () => {
+  it('ignores messages to an agent without a secret: calls no model and stores no text', async () => {
     const asked = llm.requests.length;
     for (let n = 0; n < 30; n++)
       await hook(compose({ id: 5_000 + n, type: 'private' }, { text: `unsigned-words ${n}` }), { slug: 'open' });
@@ -238,7 +238,7 @@ describe('an attacker who knows a hook address (D64, D68)', () => {
     await expect(platform.sql(`select 1 from agents.webhook_receipts where body is not null`)).resolves.toEqual([]);
   });
 
-  it('cannot map a supergroup to a private chat with memory, neither unsigned nor with fields reserved for Telegram', async () => {
+  it('does not map a supergroup to a private chat with memory for a forged update, with or without a signature', async () => {
     const ask = async (chat: { id: number; type: string }, text: string): Promise<void> => {
       const before = telegram.textsOf(chat.id).length;
       await hook(compose(chat, { text }), { given: secret });
@@ -258,7 +258,7 @@ describe('an attacker who knows a hook address (D64, D68)', () => {
     expect(telegram.textsOf(victim).at(-1)).toContain('4711');
   });
 
-  it('is not admitted by the workspace file: a bot without a secret, or with a guessable one, is rejected', async () => {
+  it('rejects a workspace file with a bot whose webhook secret is missing or guessable', async () => {
     for (const given of [{}, { webhook_secret: '' }, { webhook_secret: 'x'.repeat(23) }]) {
       const failure = await platform
         .apply({ agents: [{ slug: 'new', name: 'New', config: { messaging: { bot_token: token, ...given } } }] })
@@ -284,7 +284,7 @@ describe('flooding an agent (D71)', () => {
     return counts;
   };
 
-  it('is stopped for many visitor ids from one address, whatever addresses the client claims', async () => {
+  it('stops many visitor ids from one address, whatever addresses the client claims', async () => {
     const from = newAddress();
     const asked = llm.requests.length;
     const answers = await flood(addressLimit + 5, 'flooded', (n) => `203.0.113.${n}, ${from}`);
@@ -297,7 +297,7 @@ describe('flooding an agent (D71)', () => {
     expect((await say('confidant', 'somebody else')).status).toBe(200);
   });
 
-  it('counts the addresses of one IPv6 network as one client', async () => {
+  it('counts the addresses of one IPv6 network as one client of an agent', async () => {
     const group = (n: number): string => ((n * 7919 + 1) % 65_536).toString(16);
     const spelled = (n: number): string => {
       if (n % 3 === 0) return `2001:db8:5:6:${group(n)}::${group(n + 1)}`;
@@ -307,7 +307,7 @@ describe('flooding an agent (D71)', () => {
     expect((await say('flooded', 'the neighbour', { from: '2001:db8:5:7::1' })).status).toBe(200);
   });
 
-  it('counts the spellings of one IPv4 address as one client', async () => {
+  it('counts all spellings of one IPv4 address as one client of an agent', async () => {
     const spellings = [
       '192.0.2.1',
       '::ffff:192.0.2.1',
@@ -320,7 +320,7 @@ describe('flooding an agent (D71)', () => {
     expect(statuses(answers)).toEqual({ 200: addressLimit, 429: 6 });
   });
 
-  it('from many addresses uses up only the daily token budget of the agent', async () => {
+  it('uses only the daily token budget of the flooded agent for messages from many addresses', async () => {
     const asked = llm.requests.length;
     const long = 'w'.repeat(6_000);
     let answer = await say('talkative', long);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { fetchNamed, startTestPlatform, type TestPlatform } from '../e2e/test-platform.ts';
 
-/** The platform under attack, as in production: each service in a separate process. */
+/** Starts the platform under attack as in production: each service runs in a separate process. */
 export const startTarget: typeof startTestPlatform = (url, settings, options) =>
   startTestPlatform(url, settings, { ...options, processes: true });
 
@@ -49,13 +49,13 @@ export async function openWire(platform: Pick<TestPlatform, 'baseUrl'>, text: st
   };
 }
 
-/** Returns a request head; without a length the body is chunked. */
+/** Returns the head of a request. Without a Content-Length header the body is chunked. */
 export function head(method: string, path: string, headers: Readonly<Record<string, string | number>> = {}): string {
   const lines = Object.entries({ Host: 'gateway', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** Status codes received on a wire. */
+/** Returns the status codes that were received on a connection. */
 export const statusesOf = ({ received }: Wire): number[] =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
 
@@ -87,7 +87,7 @@ export async function readMetric(
   return sumOf(await readMetrics(platform, service, [name]), name, labels);
 }
 
-/** Number of rejections by the gateway's guards for a reason. */
+/** Returns how many requests the guards of the gateway rejected for this reason. */
 export const countRefused = (platform: TestPlatform, reason: string): Promise<number> =>
   readMetric(platform, 'api-gateway', 'coherence_http_requests_refused_total', { reason });
 
@@ -107,7 +107,7 @@ function sumOf(text: string, name: string, labels: Readonly<Record<string, strin
     .reduce((sum, [, , , value]) => sum + Number(value), 0);
 }
 
-/** Returns the latency of another client's small request in milliseconds. */
+/** Sends a small request as another client and returns its latency in milliseconds. */
 export async function measureOther(platform: TestPlatform, path: string): Promise<number> {
   const startedAt = performance.now();
   const { status } = await platform.call('GET', path);
@@ -119,7 +119,8 @@ export async function measureOther(platform: TestPlatform, path: string): Promis
 export function readCpuMs(platform: TestPlatform): number {
   const ticks = [...platform.runtime.processes.values()].map(({ identity }) => {
     const stat = readFileSync(`/proc/${identity?.pid}/stat`, 'utf8');
-    // Fields after the name in parentheses: state is the first, user and system time the twelfth and thirteenth.
+    // The fields after the process name in parentheses. The first field is the state; the twelfth and thirteenth are
+    // user and system time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return Number(fields[11]) + Number(fields[12]);
   });

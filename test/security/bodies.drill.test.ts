@@ -50,8 +50,8 @@ const open = async (text: string): Promise<Wire> => {
   return wire;
 };
 /**
- * Starts 100 kB requests that send no more than `start`. Resolves when the gateway processes all of them, i.e. has sent
- * `100 Continue`.
+ * Starts requests with bodies of 100 kB of which only `start` is sent. Resolves when the gateway processes all of them,
+ * i.e. has sent `100 Continue`.
  */
 const beginMany = async (
   count: number,
@@ -66,10 +66,10 @@ const beginMany = async (
   for (const wire of begun) wire.send(start);
   return begun;
 };
-/** Requests answered before them were sent earlier. */
+/** Checks that no request has a final response and that all connections are open. */
 const expectUnanswered = (begun: readonly Wire[]): void =>
   expect(begun.filter((wire) => wire.isClosed || statusesOf(wire).some((status) => status >= 200))).toEqual([]);
-/** Returns a list of as many `item` as fit in a maximum-size body between `start` and `end`. */
+/** Returns a body of the maximum size: `start`, as many copies of `item` as fit, and `end`. */
 const fill = (start: string, item: string, end: string): string => {
   const count = Math.floor((fourMebibytes - start.length - end.length) / (item.length + 1));
   return `${start}${Array.from({ length: count }, () => item).join(',')}${end}`;
@@ -92,7 +92,7 @@ async function survive(attack: () => Promise<Answer>): Promise<Answer & { cpuMs:
 const maxTimesParsed = 200;
 
 describe('small bodies that cause large responses', () => {
-  /** Each validation problem would repeat the key. */
+  /** A body with many invalid values below a long key; an error message per value would repeat the key. */
   const bomb = `{"${'k'.repeat(50_000)}":[${Array.from({ length: 50_000 }, () => String.raw`"\u0000"`).join(',')}]}`;
 
   it('returns 415 for an anonymous gzipped body of a few hundred bytes without reading it', async () => {
@@ -106,7 +106,7 @@ describe('small bodies that cause large responses', () => {
     expect(await countRefused(platform, 'content_encoding')).toBe(before + 1);
   });
 
-  it('returns one problem with a short name for the same body uncompressed', async () => {
+  it('returns two problems with shortened names for the same body of a few hundred bytes, uncompressed', async () => {
     const answer = await survive(() => platform.call('POST', chat, { token: null, body: bomb }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 2]);
     expect(answer.json.detail[1].loc).toEqual(['body', 'payload', 'k'.repeat(120), 0]);
@@ -118,14 +118,14 @@ describe('small bodies that cause large responses', () => {
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
   });
 
-  it('does not repeat a slug of 4 MiB for each of 500 items', async () => {
+  it('does not repeat a slug of 4 MiB in the responses for 500 items', async () => {
     const memberships = Array.from({ length: 500 }, () => ({ person_id: demo.ada }));
     const path = `/api/v1/holons/${demo.event}/memberships:bulk-add`;
     const json = { memberships, journey_slug: 's'.repeat(fourMebibytes - 50_000) };
     expect((await survive(() => platform.call('POST', path, { token: superuser, json }))).status).toBe(422);
   });
 
-  it('truncates a slug of 3 MiB in the message that quotes it', async () => {
+  it('truncates a slug of 3 MiB in the error message that quotes it', async () => {
     const json = { name: 'x', membership: { holon_id: demo.event, journey_slug: 's'.repeat(3_000_000) } };
     const answer = await survive(() => platform.call('POST', '/api/v1/people', { token: superuser, json }));
     expect(answer.status).toBe(400);
@@ -163,12 +163,12 @@ describe('bodies that are expensive to process', () => {
   ])('does not block the gateway with an anonymous body of %s', async (_name, body) => {
     expect(body.length).toBeLessThanOrEqual(fourMebibytes);
     const answer = await survive(() => platform.call('POST', chat, { token: null, body }));
-    // An empty message.
+    // The body contains an empty message.
     expect(answer.status).toBe(400);
     expect(answer.cpuMs).toBeLessThan(maxTimesParsed * measureParsing(body));
   });
 
-  it('merges the maximum number of participants in one pass, and rejects them as too large to store', async () => {
+  it('merges 100,000 participants in one pass, and rejects them because the conversation becomes too large', async () => {
     const given = Array.from({ length: 100_000 }, (_value, index) => `{"customParticipantId":"p${index}"}`);
     const answer = await room(`{"participants":[${given.join(',')}]}`);
     expect([answer.status, answer.json]).toEqual([
@@ -185,7 +185,7 @@ describe('bodies that are expensive to process', () => {
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
   });
 
-  it('uses memory in proportion to the body for megabytes in chunks of one byte', async () => {
+  it('uses memory in proportion to the body when megabytes are sent in chunks of one byte', async () => {
     const megabytes = sized({ smoke: 1, release: 4 });
     const before = await readCost(platform);
     const wire = await open(head('POST', chat, { 'Transfer-Encoding': 'chunked' }));
@@ -198,7 +198,7 @@ describe('bodies that are expensive to process', () => {
       50 * mebibyte + megabytes * 25 * mebibyte,
     );
     if (!wire.socket.destroyed) wire.send('0\r\n\r\n');
-    // 408 from a machine that does not read four million chunks in half a minute.
+    // A slow machine does not read four million chunks within half a minute and returns 408.
     await waitFor(() => [400, 408].includes(statusesOf(wire)[0] ?? 0));
   });
 });
@@ -209,14 +209,14 @@ describe('bodies that are never sent', () => {
   const postHook = (size: number) =>
     platform.call('POST', hook, { token: null, body: JSON.stringify({ text: 'x'.repeat(size) }) });
 
-  it('of 70 anonymous clients do not delay a large write of another caller', async () => {
+  it('does not delay a large write of another caller while 70 anonymous clients never send their bodies', async () => {
     const slow = await beginMany(70, chat);
     expect((await patchLarge()).status).toBe(200);
     expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
-  it('of 70 callers do not delay another caller either', async () => {
+  it('does not delay another caller while 70 callers never send their bodies', async () => {
     const slow = await beginMany(
       70,
       conversation,
@@ -228,17 +228,17 @@ describe('bodies that are never sent', () => {
     for (const wire of slow) wire.hangUp();
   });
 
-  it('of 70 hooks do not delay another hook', async () => {
+  it('does not delay another webhook while 70 webhook bodies are never sent', async () => {
     const slow = await beginMany(70, hook);
     expect((await postHook(100_000)).status).toBe(200);
     expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
-  it('of 140 hooks that disconnect leave the intake of large hooks unchanged', async () => {
+  it('accepts large webhooks after 140 clients of unsent webhook bodies disconnect', async () => {
     const first = await beginMany(70, hook);
     const later = await beginMany(70, hook);
-    // Clients waiting for a slot disconnect before it is free.
+    // Clients that wait for a slot disconnect first, before a slot is free.
     for (const begun of [later, first]) {
       for (const wire of begun) wire.hangUp();
       await Promise.all(begun.map((wire) => wire.closed));
@@ -247,7 +247,7 @@ describe('bodies that are never sent', () => {
     expect((await postHook(100_000)).status).toBe(200);
   });
 
-  it('of 1,100 concurrent requests occupy no slot of other callers, including anonymous ones', async () => {
+  it('keeps slots for other callers, including anonymous ones, during 1,100 requests whose bodies are never sent', async () => {
     const begun = await beginMany(1_100, chat, { 'Content-Length': '100' });
     await measureOther(platform, conversation);
     expect((await patchLarge()).status).toBe(200);
@@ -256,7 +256,7 @@ describe('bodies that are never sent', () => {
     for (const wire of begun) wire.hangUp();
   });
 
-  it('are drained after the response, also when the connection ends with it', async () => {
+  it('reads the rest of a body after the response, even if the connection then ends', async () => {
     const piece = 'x'.repeat(262_144);
     const size = { 'Content-Length': 2 * fourMebibytes };
     for (const connection of ['close', 'keep-alive']) {
@@ -299,7 +299,7 @@ describe('bodies that are sent too slowly', () => {
   });
   afterAll(() => clearInterval(drip));
 
-  it('get 408, and the connection is closed', async () => {
+  it('returns 408 for a body that is sent too slowly, and closes the connection', async () => {
     await Promise.all(slow.map((wire) => wire.closed));
     expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(
       slow.map(() => [[408], true]),
@@ -308,7 +308,7 @@ describe('bodies that are sent too slowly', () => {
     expect(await countRefused(platform, 'body_too_slow')).toBe(before + 3);
   });
 
-  it('are drained after the response for a limited time only', async () => {
+  it('reads the rest of a slow body after the response for a limited time', async () => {
     await unread.closed;
     expect(statusesOf(unread)).toEqual([401]);
   });

@@ -56,7 +56,9 @@ function credentialsFor({ security }: DocumentedOperation): { token: string | nu
 }
 
 describe('compressed bodies (D61)', () => {
-  /** Each JSON problem would repeat the key: the unpacked response was 500 MB. */
+  /**
+   * A body with many faults below a long key. When each fault repeated the key, the uncompressed response had 500 MB.
+   */
   const text = `{"${'k'.repeat(50_000)}":[${Array.from({ length: 400_000 }, () => String.raw`"\u0000"`).join(',')}]}`;
   const gzip = gzipSync(text, { level: 9 });
   const packed: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
@@ -71,7 +73,7 @@ describe('compressed bodies (D61)', () => {
   };
   const reading = operations.filter(({ requestBody }) => requestBody !== undefined);
 
-  it.each(reading)('$id returns 415 without reading them', async (operation) => {
+  it.each(reading)('$id returns 415 for compressed bodies without reading them', async (operation) => {
     const { token, gate } = credentialsFor(operation);
     const path = operation.path.replaceAll(/\{[^}]+\}/g, '1');
     const before = await readCost(platform);
@@ -84,7 +86,7 @@ describe('compressed bodies (D61)', () => {
     await measureOther(platform, other);
   });
 
-  it('return 400 without decompression when the transfer encoding is gzip', async () => {
+  it('returns 400 without decompression when the transfer encoding of a body is gzip', async () => {
     const chunk = Buffer.concat([Buffer.from(`${gzip.length.toString(16)}\r\n`), gzip, Buffer.from('\r\n0\r\n\r\n')]);
     const wire = await openWire(
       platform,
@@ -113,7 +115,7 @@ describe('small image files with huge dimensions (D51)', () => {
     ['a gif of four billion pixels', 'e.gif', hugeGif],
     ['60 million pixels in 6,000 frames', 'f.gif', () => animatedGif(6_000, 100)],
     ['a drawing of ten billion pixels and a billion laughs', 'g.svg', hugeSvg],
-  ])('are rejected before they are decoded: %s', async (_name, file, make) => {
+  ])('rejects images with huge dimensions before decoding: %s', async (_name, file, make) => {
     const bytes = await make();
     expect(bytes.length).toBeLessThan(mebibyte);
     await upload(await solidPng(10), 'warm.png');
@@ -126,7 +128,7 @@ describe('small image files with huge dimensions (D51)', () => {
     expect((await residentOfMedia()) - before).toBeLessThan(100 * mebibyte);
   });
 
-  it('are stored as image data only: an embedded text of 200 MB is not decompressed', async () => {
+  it('does not decompress a text of 200 MB that is embedded in an image', async () => {
     const before = await residentOfMedia();
     const bytes = pngWithText(200 * mebibyte);
     expect(bytes.length).toBeLessThan(mebibyte);
@@ -134,7 +136,7 @@ describe('small image files with huge dimensions (D51)', () => {
     expect((await residentOfMedia()) - before).toBeLessThan(100 * mebibyte);
   });
 
-  it('are processed one after the other at the maximum size', async () => {
+  it('processes images of the maximum size one after the other', async () => {
     const before = await residentOfMedia();
     const bytes = await solidPng(7_000);
     const answers = await Promise.all([1, 2, 3, 4].map((index) => upload(bytes, `${index}.png`)));
@@ -163,7 +165,7 @@ describe('workspace files whose aliases expand to gigabytes', () => {
     ],
     ['a list in itself', 'people: &a [*a]\n'],
     ['100,000 levels', `people: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`],
-  ])('are rejected: %s', async (name, text) => {
+  ])('rejects a workspace file with expanding aliases or deep nesting: %s', async (name, text) => {
     const file = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
     await writeFile(file, text);
     const { code, stdout, stderr } = await platform.runtime.cli('workspace', 'apply', file);
@@ -173,7 +175,7 @@ describe('workspace files whose aliases expand to gigabytes', () => {
   });
 });
 
-describe('texts that cause catastrophic regular expression backtracking', () => {
+describe('texts that cause catastrophic backtracking of regular expressions', () => {
   const cases = operations.flatMap((operation) => {
     const requests = [...monotonousRequests(operation)];
     return requests.length === 0 ? [] : [{ id: operation.id, operation, requests }];
@@ -188,22 +190,26 @@ describe('texts that cause catastrophic regular expression backtracking', () => 
       measureParsing(`{${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`);
   });
 
-  it.each(cases)('$id processes them with little CPU time', async ({ operation, requests }) => {
-    const { token, gate } = credentialsFor(operation);
-    for (const { dimension, place, path, headers, body } of requests) {
-      const before = readCpuMs(platform);
-      const call = { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) };
-      const { status } = await platform.call(operation.method, path, call);
-      const cpuMs = readCpuMs(platform) - before;
-      const took = cpuMs < allowedMs ? 'little' : `${cpuMs} ms of ${allowedMs}`;
-      // Answered by the reading service, not because of a missing service; only the model is missing.
-      const isAnswered = status < 500 || (status === 503 && operation.path.includes('/chat/'));
-      expect([dimension, place, isAnswered ? 'answered' : status, took]).toEqual([
-        dimension,
-        place,
-        'answered',
-        'little',
-      ]);
-    }
-  });
+  it.each(cases)(
+    '$id processes texts for catastrophic backtracking with little CPU time',
+    async ({ operation, requests }) => {
+      const { token, gate } = credentialsFor(operation);
+      for (const { dimension, place, path, headers, body } of requests) {
+        const before = readCpuMs(platform);
+        const call = { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) };
+        const { status } = await platform.call(operation.method, path, call);
+        const cpuMs = readCpuMs(platform) - before;
+        const took = cpuMs < allowedMs ? 'little' : `${cpuMs} ms of ${allowedMs}`;
+        // The service that reads the input answered. Only chat operations may return 503, because no language model is
+        // available.
+        const isAnswered = status < 500 || (status === 503 && operation.path.includes('/chat/'));
+        expect([dimension, place, isAnswered ? 'answered' : status, took]).toEqual([
+          dimension,
+          place,
+          'answered',
+          'little',
+        ]);
+      }
+    },
+  );
 });

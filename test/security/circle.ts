@@ -1,4 +1,4 @@
-/** A platform with members-only conversations (D69), and the data of its attackers and readers. */
+/** A platform on which only members can read conversations (D69), and the data of the attackers and readers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ export interface Circle {
   /** Ids by key. */
   readonly people: Readonly<Record<string, number>>;
   /**
-   * Ada has coherence access, Ben takes part, Dora leads the host of spring, Gina edits everything, Eve is superuser;
-   * Carl is an outsider who leads autumn.
+   * Tokens of the people: Ada has coherence access, Ben takes part in the conversations, Dora leads the host of
+   * `spring`, Gina can edit everything, Eve is a superuser, and Carl leads `autumn` only.
    */
   readonly tokens: Readonly<Record<Person, string>>;
   /** Returns the account entry of a workspace file with these rights. */
   account(key: string, rights?: object): object;
   /**
-   * Creates a conversation of Ben's in spring with transcript, audio and recording; `said` is contained in all its
-   * readable texts.
+   * Creates a conversation of Ben in `spring` with transcript, audio and recording. All its readable texts contain the
+   * text `said`.
    */
   createRich(said: string): Promise<number>;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Many, silent, slow or greedy connections (OWASP API4 and API8:2023; D62, D73). */
+/** Connections that are numerous, silent, slow, or use much memory (OWASP API4 and API8:2023; D62, D73). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
@@ -48,7 +48,7 @@ describe('request headers', () => {
     ['one of 20 KB', { 'X-Long': 'a'.repeat(20_000) }],
     ['two thousand', Object.fromEntries(Array.from({ length: 2_000 }, (_value, index) => [`X-${index}`, 'abcdef']))],
     ['a path of 20 KB', undefined],
-  ])('that are too large return 431: %s', async (_name, headers) => {
+  ])('returns 431 for too large request headers: %s', async (_name, headers) => {
     const path = headers === undefined ? `/${'p'.repeat(20_000)}` : '/api/v1/people';
     const wire = await open(head('GET', path, headers));
     await wire.closed;
@@ -58,7 +58,7 @@ describe('request headers', () => {
     ]);
   });
 
-  it('log a short line, however long the path is', async () => {
+  it('logs a short line for a request with a very long path', async () => {
     const path = `/${'q'.repeat(15_000)}`;
     expect((await platform.call('GET', path)).status).toBe(404);
     const line = await waitFor(async () =>
@@ -91,8 +91,8 @@ describe('connections that do not send a complete request', () => {
   });
 });
 
-describe('pipelining', () => {
-  it('of 5,000 requests at once gets a few responses, then the connection is closed', async () => {
+describe('pipelined requests', () => {
+  it('answers a few of 5,000 pipelined requests, and closes the connection', async () => {
     const before = await countRefused(platform, 'pipelining');
     const wire = await open(head('GET', conversation, authorization()).repeat(5_000));
     await measureOther(platform, conversation);
@@ -102,7 +102,7 @@ describe('pipelining', () => {
     expect(await countRefused(platform, 'pipelining')).toBe(before + 1);
   });
 
-  it('of a few requests is served in order', async () => {
+  it('answers a few pipelined requests in order', async () => {
     const requests = [conversation, '/nowhere', conversation]
       .map((path) => head('GET', path, authorization()))
       .join('');
@@ -113,7 +113,7 @@ describe('pipelining', () => {
 });
 
 describe('responses that clients do not read', () => {
-  it('of 20 clients do not fill the memory, and occupy no slots', async () => {
+  it('uses little memory and no slots while 20 clients do not read their responses', async () => {
     const infos = { text: 'x'.repeat(900_000) };
     expect((await platform.call('PATCH', conversation, { json: { infos } })).status).toBe(200);
     const before = await readCost(platform);
@@ -126,8 +126,8 @@ describe('responses that clients do not read', () => {
     };
     await Promise.all(Array.from({ length: 20 }, openGreedy));
     await measureOther(platform, '/api/openapi.json');
-    // Responses aborted to free memory; data in kernel buffers does not count. While the gateway is overloaded, further
-    // requests get 503, so more are sent.
+    // Returns whether the gateway has aborted enough responses to free memory. Data in kernel buffers does not count.
+    // An overloaded gateway rejects further requests with 503, so more are sent.
     const isFull = async (): Promise<boolean> => (await countRefused(platform, 'no_room_for_answer')) > 0;
     for (let more = 0; more < 30 && !(await waitFor(isFull, { timeoutMs: 5_000 }).catch(() => false)); more++)
       await openGreedy();
@@ -140,17 +140,17 @@ describe('responses that clients do not read', () => {
 });
 
 describe('connections without a complete request within 15 seconds', () => {
-  it('are closed', async () => {
+  it('closes connections that send nothing within 15 seconds', async () => {
     await Promise.all(silent.map((wire) => wire.closed));
     expect(silent.every((wire) => wire.received === '')).toBe(true);
   });
 
-  it('get 408 when their headers never end', async () => {
+  it('returns 408 when the headers of a request never end', async () => {
     await endless.closed;
     expect(statusesOf(endless)).toEqual([408]);
   });
 
-  it('stay open for the next request after a completed one', async () => {
+  it('keeps a connection open for another request after a completed one', async () => {
     await Promise.all(silent.map((wire) => wire.closed));
     used.send(useAgain());
     await waitFor(() => statusesOf(used).length === 2);
@@ -173,7 +173,7 @@ describe('slow and aborted uploads', () => {
     return (await platform.call('POST', `${conversation}/audio`, { token: user, body })).status;
   };
 
-  it('that trickle end with 408 while they are forwarded, and release their slots', async () => {
+  it('ends slow uploads with 408 while they are forwarded, and releases their slots', async () => {
     const before = await countRefused(platform, 'body_too_slow');
     const slow = await Promise.all(Array.from({ length: places }, begin));
     const drip = setInterval(() => slow.forEach((wire) => wire.send('x'.repeat(20))), 500);
@@ -190,7 +190,7 @@ describe('slow and aborted uploads', () => {
     await waitFor(async () => (await upload()) === 201);
   });
 
-  it('release their slots when clients disconnect at any time', async () => {
+  it('releases the slots of uploads whose clients disconnect at any time', async () => {
     for (let attempt = 0; attempt < 4 * places; attempt++) {
       const wire = await begin();
       await new Promise((resolve) => setTimeout(resolve, attempt % 16));
@@ -225,12 +225,12 @@ describe('response headers (D73)', () => {
       headers,
     });
 
-  it.each(cases)('prevent caching of %s', async (_name, path, call) => {
+  it.each(cases)('prevents caching of %s', async (_name, path, call) => {
     const { headers } = await send(path, call);
     expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', nosniff]);
   });
 
-  it('prevent caching of a login', async () => {
+  it('prevents caching of a login response', async () => {
     const { status, headers } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': platform.loginSecret },
@@ -243,7 +243,7 @@ describe('response headers (D73)', () => {
     ]);
   });
 
-  it('allow clients to revalidate what they have', async () => {
+  it('allows clients to revalidate a conversation with its ETag', async () => {
     const etag = (await platform.call('GET', conversation)).headers.get('etag') ?? '';
     expect((await platform.call('GET', conversation, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
@@ -256,13 +256,13 @@ describe('response headers (D73)', () => {
     '/nowhere',
     '/api/nowhere',
     '/api/v1/nowhere',
-  ])('declare the type of %s, and allow caching of public documents', async (path) => {
+  ])('prevents type sniffing for %s, and allows caching only of successful responses', async (path) => {
     const { status, headers } = await platform.call('GET', path, { token: null });
     expect(headers.get('x-content-type-options')).toBe(nosniff);
     expect(headers.get('cache-control') === 'no-store').toBe(status >= 400);
   });
 
-  it('are also present on errors of the parser', async () => {
+  it('sends X-Content-Type-Options with responses to malformed requests', async () => {
     const wire = await open('NO HTTP\r\n\r\n');
     await wire.closed;
     expect(wire.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*X-Content-Type-Options: nosniff/i);

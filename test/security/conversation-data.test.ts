@@ -1,6 +1,6 @@
 /**
- * Attacks on conversation data: a conversation cannot grow until reads are huge (D63), deleted data cannot be read
- * (D67), and with CONVERSATION_ACCESS=members only members read and write it (D69; OWASP API1, API4).
+ * Attacks on conversation data. A conversation cannot grow until reads become huge (D63), deleted data cannot be read
+ * (D67), and with CONVERSATION_ACCESS=members only members can read and write a conversation (D69; OWASP API1, API4).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Route } from '#libs/contract';
@@ -56,7 +56,7 @@ const listings = [
   'browseHolonConversations',
   'browseJourneyConversations',
 ];
-/** Operations of these services without conversation data; `/media` is tested separately. */
+/** Operations of these services that do not contain conversation data. Routes below `/media` are tested separately. */
 const others = ['explainBookingHook', 'receiveBooking', 'receiveMeetingReport', 'downloadMedia'];
 
 /**
@@ -97,7 +97,7 @@ const findOwn = (token: string, who: string, time: string, journey = 'circle'): 
   platform.call('GET', `${api}?person_id=${people[who]}&journey=${journey}&time=${time}`, { token });
 
 describe('the route table and conversations (D67, D69)', () => {
-  it('has a request for every route with a conversation id, and lists every other route of the services that store conversations', () => {
+  it('tests every route with a conversation id, and lists all other routes of the services that store conversations', () => {
     expect(naming.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(requests).toSorted());
     const holding = ofMembers.filter(
       ({ rpc, handler, path }) =>
@@ -115,7 +115,7 @@ describe('the route table and conversations (D67, D69)', () => {
   });
 });
 
-describe('a stranger with a token, with member-only conversations (D69; OWASP API1)', () => {
+describe('an account without access to a members-only conversation (D69; OWASP API1)', () => {
   const said = 'told in confidence';
   let id: number;
   let before: Answer;
@@ -125,7 +125,7 @@ describe('a stranger with a token, with member-only conversations (D69; OWASP AP
     expect(before.status).toBe(200);
   });
 
-  it.each(naming)('$method $path responds as for an unknown conversation', async (route) => {
+  it.each(naming)('$method $path answers an account without access as for an unknown conversation', async (route) => {
     for (const token of [tokens.carl, tokens.gina]) {
       const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
       expect([refused.status, refused.text]).toEqual([404, nothing.text]);
@@ -133,16 +133,16 @@ describe('a stranger with a token, with member-only conversations (D69; OWASP AP
     }
   });
 
-  it('changes nothing with any of these requests', async () => {
+  it('changes nothing in a conversation by requests of accounts without access', async () => {
     expect((await platform.call('GET', `${api}/${id}`)).json).toEqual(before.json);
     expect((await platform.call('GET', `${api}/${id}/audio`)).text).toBe(`${said} talk.mp3`);
   });
 
-  it('finds the conversation in no search or browse', async () => {
+  it('omits the conversation from searches and lists of accounts without access', async () => {
     for (const key of ['carl', 'gina'] as const) expect(await readListings(tokens[key])).not.toContain(said);
   });
 
-  it('is visible to operators: a metric counts the denials, and the log names the account', async () => {
+  it('counts denied requests in a metric, and logs their account', async () => {
     expect(
       await readMetric(platform, 'conversations', 'coherence_conversation_access_refused_total'),
     ).toBeGreaterThanOrEqual(naming.length);
@@ -157,7 +157,7 @@ describe('a stranger with a token, with member-only conversations (D69; OWASP AP
     );
   });
 
-  it('neither finds nor creates a conversation of another person', async () => {
+  it('neither returns nor creates a conversation of another person by find-or-create', async () => {
     const amount = () => platform.sql('select count(*)::integer as n from conversations.conversations');
     const made = await amount();
     const start = (before.json as { start: string }).start;
@@ -174,7 +174,7 @@ describe('a stranger with a token, with member-only conversations (D69; OWASP AP
     expect([led.status, led.json[0].participants[0].id]).toEqual([200, people['ben']]);
   });
 
-  it('loses access when the authority over the event ends', async () => {
+  it('denies access to a conversation when the authority over its event ends', async () => {
     const path = `${api}/${id}/infos`;
     const deactivate = (active: boolean) =>
       platform.apply({ accounts: [circle.account('dora', { teams: [{ holon: 'host', active }] })] });
@@ -187,7 +187,7 @@ describe('a stranger with a token, with member-only conversations (D69; OWASP AP
   });
 });
 
-describe('callers with access, with member-only conversations (D69)', () => {
+describe('callers with access to a members-only conversation (D69)', () => {
   let id: number;
   beforeAll(async () => {
     id = await circle.createRich('told in the circle');
@@ -197,12 +197,12 @@ describe('callers with access, with member-only conversations (D69)', () => {
 
   it.each(
     naming.flatMap((route) => members.map((member) => ({ route, member, title: `${route.method} ${route.path}` }))),
-  )('$title is allowed for: $member', async ({ route, member }) => {
+  )('$title is allowed for the caller $member', async ({ route, member }) => {
     const answer = await ask(route, id, tokenOf(member));
     expect(member === 'shared' && route.auth === 'user' ? [403] : [200, 201]).toContain(answer.status);
   });
 
-  it.each(members)('lists the conversation for: %s', async (member) => {
+  it.each(members)('lists the members-only conversation for: %s', async (member) => {
     expect(await readListings(tokenOf(member))).toContain('told in the circle');
   });
 });
@@ -239,7 +239,7 @@ describe('traces of a deleted conversation (D67)', () => {
     await eventually(async () => expect((await platform.call('GET', `${api}/${id}`)).status).toBe(404));
   });
 
-  it.each(naming)('$method $path does not reveal it to any caller', async (route) => {
+  it.each(naming)('$method $path does not reveal a deleted conversation to any caller', async (route) => {
     for (const token of readers()) {
       if (token === platform.sharedToken && route.auth === 'user') continue;
       const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
@@ -247,13 +247,13 @@ describe('traces of a deleted conversation (D67)', () => {
     }
   });
 
-  it('is absent from all lists, and find-or-create does not find it', async () => {
+  it('omits a deleted conversation from all lists and from find-or-create', async () => {
     for (const token of readers()) expect(await readListings(token)).not.toContain(said);
     const found = await findOwn(tokens.ben, 'ben', start);
     expect(found.json.map((item: { id: number }) => item.id)).not.toContain(id);
   });
 
-  it('is not served by URLs that need no token', async () => {
+  it('returns 404 for media URLs of a deleted conversation', async () => {
     await eventually(async () => expect((await fetch(`${platform.baseUrl}${mediaUrl}`)).status).toBe(404));
     const [path = ''] = mediaUrl.split('?');
     for (const [method, headers] of [
@@ -265,7 +265,7 @@ describe('traces of a deleted conversation (D67)', () => {
     }
   });
 
-  it('is unknown to admin CLI commands except those for deleted conversations', async () => {
+  it('admin CLI commands treat a deleted conversation as unknown, except those for deleted conversations', async () => {
     for (const command of [
       ['conversations', 'move', String(id), 'held'],
       ['conversations', 'connect', String(id), 'autumn'],
@@ -288,7 +288,7 @@ describe('traces of a deleted conversation (D67)', () => {
     );
   });
 
-  it('is completely available again after it is restored', async () => {
+  it('returns all data of a conversation after its restore', async () => {
     const restored = await platform.cli('conversations', 'restore', String(id), '--json');
     expect([restored.code, JSON.parse(restored.stdout)]).toEqual([0, { conversation_id: id, has_booking: true }]);
     for (const route of naming.filter(isRead)) {
@@ -308,7 +308,7 @@ describe('traces of a deleted conversation (D67)', () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not deleted')]);
   });
 
-  it('is removed from every service after the retention', async () => {
+  it('removes the data of a deleted conversation from every service after the retention', async () => {
     const body = JSON.stringify({
       triggerEvent: 'BOOKING_CANCELLED',
       createdAt: new Date().toISOString(),
@@ -343,7 +343,7 @@ describe('filling a conversation with large values (D63; OWASP API4)', () => {
   const readBytes = async (id: number): Promise<number> =>
     (await platform.call('GET', `${api}/${id}`, { token: tokens.ben })).text.length;
 
-  it('rejects five PATCHes of 4 MB each without a change', async () => {
+  it('rejects five PATCHes of 4 MB each, and changes nothing', async () => {
     const id = await circle.createRich('small');
     const before = await readBytes(id);
     for (let index = 0; index < 5; index += 1) {
@@ -369,7 +369,7 @@ describe('filling a conversation with large values (D63; OWASP API4)', () => {
       '/enter-coherence',
       (index: number) => ({ participants: [{ customParticipantId: `${index}`, displayName: text }] }),
     ],
-  ])('%s %s stores one part of many', async (method, path, body) => {
+  ])('%s %s accepts only the first of several large values', async (method, path, body) => {
     const id = await circle.createRich('small');
     const statuses = [];
     for (let index = 0; index < 3; index += 1) {
@@ -385,7 +385,7 @@ describe('filling a conversation with large values (D63; OWASP API4)', () => {
     ['conversation', 2_000, tooLarge],
     ['body', 500_000, { detail: 'The exponents of its numbers stand for more than 16777216 digits' }],
   ])(
-    'rejects numbers of a thousand digits before they are expanded beyond the size of a %s',
+    'rejects numbers of a thousand digits that together exceed the size limit of a %s, without expanding them',
     async (_what, count, refusal) => {
       const id = await circle.createRich('small');
       const before = await readBytes(id);

@@ -1,6 +1,6 @@
 /**
- * Default exposure of a running platform to attackers with network access to the machine, or an account on it
- * (architecture#safe-by-default).
+ * What a running platform with default settings exposes to attackers with network access to the machine or an account
+ * on it (architecture#safe-by-default).
  */
 import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -58,7 +58,7 @@ describe('npm start with default settings', () => {
   });
   afterAll(() => pad.clear());
 
-  it('exposes no port to the network: neither API nor media, metrics, PostgreSQL, NATS or the object store', () => {
+  it('npm start exposes no port to the network: neither API nor media, metrics, PostgreSQL, NATS or the object store', () => {
     const listening = pad.readRecord().map(({ name, identity }) => ({ name, addresses: readListening(identity.pid) }));
     expect(listening).toHaveLength(10);
     expect(listening.filter(({ addresses }) => addresses.length === 0)).toEqual([]);
@@ -68,10 +68,10 @@ describe('npm start with default settings', () => {
     );
   });
 
-  describe('a local account that has compromised one process', () => {
+  describe('another local account and a compromised process', () => {
     const basics = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_ALL|SSL_CERT_(FILE|DIR)|NODE_[A-Z0-9_]+|MALLOC_MMAP_THRESHOLD_)$/;
 
-    it('finds only the declared settings of the service in its environment, and nothing of other services or the caller', async () => {
+    it('a compromised process finds only its declared settings in its environment, none of other services or the caller', async () => {
       const services = await readServiceSettings();
       expect(services).toHaveLength(7);
       for (const { service, properties } of services) {
@@ -83,7 +83,7 @@ describe('npm start with default settings', () => {
       }
     });
 
-    it('finds no administrator address', () => {
+    it('a compromised process finds no administrator address', () => {
       const gateway = readEnvironment(pad.findIdentity('api-gateway').pid);
       expect(gateway).not.toHaveProperty('DATABASE_URL');
       expect(new URL(gateway['NATS_URL'] ?? '').username).toBe('api-gateway');
@@ -92,12 +92,12 @@ describe('npm start with default settings', () => {
       expect(new URL(media['NATS_URL'] ?? '').username).toBe('media');
     });
 
-    it('finds that webhooks need no secret, because only this machine can post any (D64)', () => {
+    it('accepts unsigned webhooks by default, because only this machine can send any (D64)', () => {
       expect(readEnvironment(pad.findIdentity('conversations').pid)['ALLOW_UNSIGNED_WEBHOOKS']).toBe('true');
       expect(readEnvironment(pad.findIdentity('agents').pid)['ALLOW_UNSIGNED_WEBHOOKS']).toBe('true');
     });
 
-    it('finds no settings of the caller in the servers either', () => {
+    it('passes no settings of the caller to the servers', () => {
       const found = pad
         .readRecord()
         .filter(({ identity }) => Object.values(readEnvironment(identity.pid)).includes('of-another-program'));
@@ -105,7 +105,7 @@ describe('npm start with default settings', () => {
     });
   });
 
-  it('cannot read any file as a different account: neither data nor logs, spool or secrets', () => {
+  it('another local account cannot read any file: neither data nor logs, spool or secrets', () => {
     const open: string[] = [];
     const look = (path: string): void => {
       const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -120,7 +120,7 @@ describe('npm start with default settings', () => {
     );
   });
 
-  describe('opened to other machines with HOST, with the data of a closed installation', () => {
+  describe('npm start with HOST, with data of an installation that was not reachable from other machines', () => {
     const { API_TOKEN: publicToken, API_LOGIN_SECRET: publicKey, DEMO_PASSWORD: publicPassword } = demoValues;
     let secrets: NodeJS.Dict<string>;
     const ask = (path: string, headers: Record<string, string>, body?: object): Promise<Response> =>
@@ -141,7 +141,7 @@ describe('npm start with default settings', () => {
     let made: { token: string; key: string; cookie: string };
 
     beforeAll(async () => {
-      // They are stored, and accepted on the loopback address.
+      // The published default secrets are stored, and accepted on the loopback address.
       const login = await ask(
         '/api/v1/auth/login',
         { 'x-svc-api-key': publicKey },
@@ -168,7 +168,7 @@ describe('npm start with default settings', () => {
       secrets = parseEnv(readFileSync(join(pad.dataDir, 'secrets.env'), 'utf8'));
     });
 
-    it('rejects all documented credentials: token, gate key and passwords', async () => {
+    it('rejects all documented credentials when started with HOST: token, gate key and passwords', async () => {
       expect(await read(publicToken)).toBe(401);
       expect(await logIn(publicKey, publicPassword)).toBe(401);
       expect(await logIn(secrets['API_LOGIN_SECRET'] ?? '', publicPassword)).toBe(401);
@@ -176,12 +176,12 @@ describe('npm start with default settings', () => {
       expect(await read(secrets['API_TOKEN'] ?? '')).toBe(404);
     });
 
-    it('revokes access gained with a published password: tokens, service keys and console sessions (D100)', async () => {
+    it('revokes tokens, service keys and console sessions that were created with a documented password (D100)', async () => {
       expect([await whoami(made.token), await whoami(made.key)]).toEqual([401, 401]);
       expect((await ask('/console/api/v1/auth/whoami', { cookie: made.cookie })).status).toBe(401);
     });
 
-    it('sets the passwords of the demo accounts to the one in secrets.env, and reports it (D100)', async () => {
+    it('sets the passwords of the demo accounts to the one in secrets.env, and reports the change (D100)', async () => {
       expect((await signIn(secrets['DEMO_PASSWORD'] ?? '')).status).toBe(200);
       expect(platform.output()).toMatch(
         /ada@example\.org, .*admin@example\.org: their published password was replaced by DEMO_PASSWORD \(.*secrets\.env/,
@@ -197,7 +197,7 @@ describe('npm start with default settings', () => {
       expect(secrets['BOOKING_WEBHOOK_SECRET']?.length).toBeGreaterThanOrEqual(24);
     });
 
-    it('exposes the API to the network, and no other port', () => {
+    it('exposes only the API to the network when started with HOST', () => {
       const open = pad
         .readRecord()
         .filter(({ identity }) => readListening(identity.pid).some((address) => !loopback.test(address)));
@@ -207,7 +207,7 @@ describe('npm start with default settings', () => {
           if (family === 'IPv4') expect(reached(address, pad.port)).toBe(true);
     });
 
-    it('reports the location of its secrets, and does not start with weak custom ones', async () => {
+    it('reports the location of the generated secrets, and does not start with weak custom secrets', async () => {
       expect(platform.output()).toContain(join(pad.dataDir, 'secrets.env'));
       expect(platform.output()).not.toContain(secrets['API_LOGIN_SECRET']);
       expect(lstatSync(join(pad.dataDir, 'secrets.env')).mode & 0o777).toBe(0o600);
@@ -246,7 +246,7 @@ describe('a service of the image with documented secrets', () => {
   };
 
   it.each(sampled(Object.entries(refused), { every: 2 }))(
-    '%s exits before it connects to anything, and names each such secret',
+    '%s exits before it connects to any server, and names each documented secret',
     (service, names) => {
       const env = { ...environment, PATH: process.env['PATH'] };
       const { status, stderr } = spawnSync(process.execPath, [join('services', service, 'main.ts')], {

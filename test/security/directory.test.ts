@@ -63,7 +63,7 @@ describe('links that run code in a browser (D72)', () => {
     'ftp://example.org/x',
   ];
 
-  it.each(evil)('%j is rejected wherever a request can contain a URL', async (address) => {
+  it.each(evil)('rejects the link %j in every field that can contain a URL', async (address) => {
     const before = await peopleAndHolons();
     const answers = [
       await update({ links: { website: address } }),
@@ -77,7 +77,7 @@ describe('links that run code in a browser (D72)', () => {
     expect(await peopleAndHolons()).toEqual(before);
   });
 
-  it('rejects a workspace file with such links completely, with the line of each', async () => {
+  it('rejects a workspace file with links that run code, and names the line of each link', async () => {
     const before = await peopleAndHolons();
     const file = {
       holons: evil.map((website, index) => ({ slug: `new-${index}`, name: 'New', class: 'place', links: { website } })),
@@ -116,7 +116,7 @@ describe('links that run code in a browser (D72)', () => {
     ]);
   });
 
-  it('removes scripts and such links from rich text, however they are nested', async () => {
+  it('removes scripts and links that run code from rich text, however they are nested', async () => {
     const html =
       '<p onclick=x>a<a href="jAvA&Tab;script:alert(1)">b</a><a href="https://example.org" target=_top>c</a></p>' +
       '<scr<script>ipt>alert(1)</scr</script>ipt><svg><a xlink:href="javascript:x">d</a></svg><math><mtext></p><img src=x onerror=alert(1)>';
@@ -127,7 +127,7 @@ describe('links that run code in a browser (D72)', () => {
   });
 });
 
-describe('deceptive names (D74)', () => {
+describe('deceptive characters in names (D74)', () => {
   const characters = [
     '\u0000',
     '\u0007',
@@ -145,7 +145,7 @@ describe('deceptive names (D74)', () => {
     ' \u200d',
   ];
 
-  it.each(characters)('%j is rejected in every name, title and slug of a body', async (character) => {
+  it.each(characters)('rejects %j in every name, title and slug of a body', async (character) => {
     const before = await peopleAndHolons();
     const bad = `A${character}B`;
     const room = (json: unknown): Promise<Answer> =>
@@ -194,7 +194,7 @@ describe('deceptive names (D74)', () => {
     },
   );
 
-  it('preserves joiners within a word, and treats names without a visible character as blank', async () => {
+  it('keeps joiners within a word, and rejects names without a visible character as blank', async () => {
     const name = '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645';
     expect(await post('/people', { name })).toMatchObject({ status: 201, json: { person: { name } } });
     for (const blank of ['\u3164', ' \u2800 ', '\u115f\ufe0f']) {
@@ -210,7 +210,7 @@ describe('deceptive names (D74)', () => {
     }
   });
 
-  it('applies the same rules to the workspace file, with the line of each', async () => {
+  it('rejects deceptive characters in names of a workspace file, with the line of each', async () => {
     const file = { people: [{ key: 'ed', name: 'E\u001b[31md' }], holons: [{ slug: 'plaza', name: 'P\n' }] };
     await expect(platform.apply(file)).rejects.toThrow(
       /people\[0\]\.name: must have no control characters[^]*holons\[0\]\.name: must have no control/,
@@ -234,7 +234,7 @@ describe('texts that are expensive for the database', () => {
   };
 
   it.each(Object.entries(dear))(
-    'stores the longest description of %s without delaying other requests',
+    'stores a description of maximum length with %s without delaying other requests',
     async (_name, description) => {
       const stored = Promise.all([update({ description }), post('/people', { name: 'Long', description })]);
       for (let round = 0; round < 3; round += 1)
@@ -243,7 +243,7 @@ describe('texts that are expensive for the database', () => {
     },
   );
 
-  it('rejects one character more', async () => {
+  it('rejects a description that is one character too long', async () => {
     const description = 'a'.repeat(100_001);
     for (const answer of [await update({ description }), await post('/people', { name: 'Long', description })]) {
       expect([answer.status, answer.json.detail[0].type, answer.text.length < 1_000]).toEqual([

@@ -66,7 +66,7 @@ describe('events published by a compromised service', () => {
     ['an id that is none', write({ subject_id: 1e300 })],
     ['a number that is none', write({ number: 1e300 })],
     ['holons that are none', write({ access: { holons: [2 ** 40], people: [] } })],
-  ])('do not stop the feed: %s', async (_name, message) => {
+  ])('continues the feed after an invalid event of a compromised service: %s', async (_name, message) => {
     const { id, about } = await begin();
     await tell(message);
     await fixture.patch(id, { infos: { n: 1 } });
@@ -74,7 +74,7 @@ describe('events published by a compromised service', () => {
     expect(await feed.told(0, { types: 'video.*' })).toEqual([]);
   });
 
-  it('do not stop the feed as redirected broker messages either', async () => {
+  it('continues the feed after broker messages that a compromised service redirects to it', async () => {
     await startService('media', fixture.env);
     const { id, about } = await begin();
     const stream = `${fixture.env.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
@@ -90,7 +90,7 @@ describe('events published by a compromised service', () => {
     expect((await feed.told(3, about)).at(-1)).toEqual(['conversation.updated', {}]);
   });
 
-  it('are rejected for another service, or for a subject that does not match the type', async () => {
+  it('rejects events in the name of another service, and events whose subject does not match the type', async () => {
     const { id } = await begin();
     const { next: after } = await feed.read({ after: 'latest' });
     await tell(
@@ -103,7 +103,7 @@ describe('events published by a compromised service', () => {
     expect(await feed.told(1, { after })).toEqual([['video.available', {}]]);
   });
 
-  it('can neither change the readers of a subject of another service nor mark it as deleted', async () => {
+  it("does not let a service change the readers of another service's subject or mark it as deleted", async () => {
     const { id, about } = await begin();
     const readSubject = (): Promise<unknown> =>
       fixture.env.sql(

@@ -1,7 +1,7 @@
 /**
- * Every documented operation with requests that are large in every dimension (OWASP API4:2023; D60): rejections are
- * small, memory is released, and other clients are unaffected. `LARGE_REQUESTS=all` sends each dimension to each
- * position, for hours.
+ * Sends requests that are large in one respect to every documented operation (OWASP API4:2023; D60). Rejections are
+ * small, memory is released, and other clients are not affected. `LARGE_REQUESTS=all` tests each type of large value at
+ * each position, which takes hours.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
@@ -26,7 +26,7 @@ const maxOtherMs = 1_000;
 const maxOtherParses = 8;
 /** Minimum interval between heap readings, because each one renders all metrics. */
 const heapEveryMs = 25;
-/** A longer latency counts only if it repeats. */
+/** A longer latency counts only if it occurs in several tries. */
 const tries = 3;
 const operations = attackedOperations;
 
@@ -83,7 +83,7 @@ function describeWorst(): string {
 
 function send({ method, id, security }: DocumentedOperation, { path, headers, body }: LargeRequest): Promise<Answer> {
   const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
-  // A logout ends its session.
+  // A logout would end the shared session, so this session's token is not used for it.
   const token =
     schemes.has('userToken') && id !== 'logout' ? userToken : schemes.has('sharedToken') ? platform.sharedToken : null;
   const gate = schemes.has('loginGate') ? { 'x-svc-api-key': platform.loginSecret } : {};
@@ -95,12 +95,13 @@ function send({ method, id, security }: DocumentedOperation, { path, headers, bo
 }
 
 /**
- * One in this many dimensions of an operation is tested; neighbouring operations test the others. Bodies are megabytes.
+ * Tests one in this many dimensions of each operation, because a body has several megabytes. Neighbouring operations
+ * test the other dimensions.
  */
 const everyBody = sized({ smoke: 32, release: 2 });
 const everyParameter = sized({ smoke: 8, release: 1 });
 
-/** Returns each dimension once, at alternating positions. */
+/** Returns one request per dimension, at different positions of the body. */
 function choose(operation: DocumentedOperation): readonly LargeRequest[] {
   const all = [...largeRequests(operation)];
   if (process.env['LARGE_REQUESTS'] === 'all') return all;
@@ -132,7 +133,7 @@ async function watchOthers(attack: Promise<unknown>): Promise<{ otherMs: number;
 
 const manyFields = `{${Array.from({ length: 380_000 }, (_value, index) => `"k${index}":1`).join(',')}}`;
 
-/** Returns the currently allowed latency of another client. */
+/** Returns the latency that another client may have now. */
 function measureAllowance(): number {
   const startedAt = performance.now();
   JSON.parse(manyFields);
@@ -141,7 +142,7 @@ function measureAllowance(): number {
 
 describe('large requests (D60)', () => {
   it.each(operations)(
-    '$id answers them with few bytes and little memory, stores nothing, and does not affect other callers',
+    '$id answers large requests with few bytes and little memory, stores nothing, and does not delay other callers',
     async (operation) => {
       const { heapBytes: before } = await readCost(platform);
       const found: Worst = { answerBytes: 0, heapBytes: 0, peakBytes: 0, otherMs: 0, otherName: '' };
@@ -178,7 +179,7 @@ describe('large requests (D60)', () => {
     },
   );
 
-  it('leave no allocated memory or stored data after all of them ran', async () => {
+  it('releases the memory of all large requests', async () => {
     await waitFor(async () => (await readCost(platform)).heapBytes - heapAtStart <= maxHeapGrowth);
   });
 });

@@ -1,17 +1,17 @@
 /**
- * Generates requests that are large in every dimension of an operation, from its document alone: long texts, lists,
- * names and numbers, many invalid items and undeclared fields, deep nesting, at every position of the body; and
- * parameters up to the head limit.
+ * Generates requests from the document of an operation that are large in one dimension: long texts, lists, names and
+ * numbers, many invalid items, undeclared fields, or deep nesting, at every position of the body. Also generates
+ * parameters up to the size limit of the request head.
  */
 import type { DocumentedOperation, Json } from '../e2e/contract/served-documents.ts';
 
 export interface LargeRequest {
   readonly dimension: string;
-  /** The large part, for messages. */
+  /** The position of the large value, for messages. */
   readonly place: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Generates the body lazily; all bodies together are gigabytes. */
+  /** Generates the body when it is needed, because all bodies together have gigabytes. */
   readonly body?: () => string;
 }
 
@@ -55,7 +55,7 @@ function join(length: number, item: (index: number) => string): string {
   return parts.join(',');
 }
 
-/** Cached, because generating them takes longer than rejecting them. */
+/** Cached values, because generating a value takes longer than rejecting it. */
 const made = new Map<string, string>();
 
 function makeOnce(dimension: string, make: (length: number) => string): string {
@@ -89,7 +89,9 @@ export function* largeRequests(operation: DocumentedOperation): Generator<LargeR
   }
 }
 
-/** Characters that patterns match repeatedly: a backtracking pattern would not terminate. */
+/**
+ * Texts that patterns match repeatedly: with such a text a backtracking pattern would not terminate in reasonable time.
+ */
 const signs = [
   ' ',
   '\\n',
@@ -118,7 +120,7 @@ const signs = [
 ];
 const fullLength = 20_000;
 
-/** Yields texts of one repeated character with the maximum length, at alternating positions. */
+/** Yields requests with a text of the maximum length that repeats one of these texts, at alternating positions. */
 export function* monotonousRequests(operation: DocumentedOperation): Generator<LargeRequest> {
   const { components } = operation;
   const isText = ({ type, format }: Json): boolean => type === 'string' && format === undefined;
@@ -147,7 +149,7 @@ export function* monotonousRequests(operation: DocumentedOperation): Generator<L
   }
 }
 
-/** Lists and maps of valid items. */
+/** Returns functions that create large lists and maps of valid items. */
 function ownDimensions(schema: Json, components: Json): typeof dimensions {
   const { items, additionalProperties } = branchOf(schema, components);
   const write = (inner: unknown): string => JSON.stringify(example(inner as Json, components));

@@ -27,7 +27,7 @@ interface Given {
 const forged = 'forged bytes';
 const kept = 'kept bytes';
 const refused = [401, { detail: 'The caller cannot be verified' }];
-/** Unsigned actor, in the format used before signing. */
+/** Unsigned actors, in the format of earlier releases. */
 const unsigned: Readonly<Record<string, string>> = {
   'the platform itself': '{"kind":"system","name":"maintenance"}',
   'a superuser':
@@ -80,7 +80,7 @@ describe('ports of the media service', () => {
     form.append(part, new Blob([bytes]), name);
     return form;
   };
-  /** Head and body are sent in one write, because the server may close the connection after the head. */
+  /** Sends a request with head and body in one write, because the server may close the connection after the head. */
   async function ask(
     port: 'MEDIA_URL' | 'MEDIA_INTERNAL_URL',
     method: string,
@@ -115,7 +115,7 @@ describe('ports of the media service', () => {
     intruders.push(intruder);
     return intruder;
   };
-  /** Valid requests for each operation of the internal port. */
+  /** Returns valid requests for each operation of the internal port. */
   const operations = (): [what: string, method: string, path: string, body?: string | FormData][] => [
     ['reads a recording of voices', 'GET', audioPath()],
     ['replaces it', 'PUT', `${audioPath()}?name=forged.mp3`, forged],
@@ -139,8 +139,8 @@ describe('ports of the media service', () => {
     expect(await platform.findInDatabase('forged.')).toEqual([]);
   }
 
-  describe('internal port', () => {
-    it('rejects requests without a credential', async () => {
+  describe('internal port of media', () => {
+    it('rejects internal requests without a credential', async () => {
       for (const [what, method, path, body] of operations()) {
         const reply = await askInside(method, path, body === undefined ? {} : { body });
         expect({ what, told: told(reply) }).toEqual({ what, told: refused });
@@ -148,7 +148,7 @@ describe('ports of the media service', () => {
       await expectUntouched();
     });
 
-    it.each(Object.keys(unsigned))('rejects an unsigned actor: %s', async (who) => {
+    it.each(Object.keys(unsigned))('rejects internal requests with an unsigned actor: %s', async (who) => {
       for (const [what, method, path, body] of operations()) {
         const headers = { actor: unsigned[who] ?? '' };
         const reply = await askInside(method, path, { headers, ...(body === undefined ? {} : { body }) });
@@ -157,7 +157,7 @@ describe('ports of the media service', () => {
       await expectUntouched();
     });
 
-    it('rejects writes in the name of another actor', async () => {
+    it('rejects internal writes in the name of another actor', async () => {
       const body = (): FormData => formOf('audio', 'forged.mp3', forged);
       const assertions: Record<string, string> = {
         'signed with a key of their own': createActorSigner(generateActorKeys().signingKey).encodeFor(
@@ -181,14 +181,14 @@ describe('ports of the media service', () => {
           told: told(await askInside('POST', audioPath(), { headers: { actor }, body: body() })),
         }).toEqual({
           what,
-          // The clock of this replica may also be the cause.
+          // The clock of this replica may also be wrong, so the client may retry.
           told: what.includes('ago') ? [503, refused[1]] : refused,
         });
       }
       await expectUntouched();
     });
 
-    it('lets clients retry when its clock may lag behind that of the gateway', async () => {
+    it("returns 503 for an internal request if its own clock may be behind the gateway's clock", async () => {
       const ahead = createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() + 3_600_000);
       const headers = { actor: ahead.encodeFor(ada, 'POST', audioPath()) };
       const reply = await askInside('POST', audioPath(), { headers, body: formOf('audio', 'forged.mp3', forged) });
@@ -196,7 +196,7 @@ describe('ports of the media service', () => {
       await expectUntouched();
     });
 
-    it('accepts an assertion only for the request for which it was made', async () => {
+    it('accepts a signed actor only for the request for which the gateway signed it', async () => {
       const headers = { actor: signer.encodeFor(ada, 'GET', audioPath()) };
       expect((await askInside('GET', audioPath(), { headers })).text).toBe(`${kept} talk.mp3`);
       for (const [method, path] of [
@@ -207,7 +207,7 @@ describe('ports of the media service', () => {
         ['PUT', recordingPath()],
       ] as const)
         expect(told(await askInside(method, path, { headers }))).toEqual(refused);
-      // Requires a ticket.
+      // An upload with PUT requires a ticket, so an actor is not enough.
       const put = { actor: signer.encodeFor(ada, 'PUT', audioPath()) };
       expect(told(await askInside('PUT', `${audioPath()}?name=forged.mp3`, { headers: put, body: forged }))).toEqual(
         refused,
@@ -218,7 +218,7 @@ describe('ports of the media service', () => {
     it.each([
       ['is not believed', 401, 0],
       ['is believed by another clock', 503, 3_600_000],
-    ])('reads no byte of the body of a client that %s', async (_who, status, aheadMs) => {
+    ])('reads no byte of the body of an internal client that %s', async (_who, status, aheadMs) => {
       const away = createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() + aheadMs);
       const credential = aheadMs === 0 ? '' : `Actor: ${away.encodeFor(ada, 'PUT', recordingPath())}\r\n`;
       const { hostname, port } = new URL(setting('MEDIA_INTERNAL_URL'));
@@ -230,13 +230,13 @@ describe('ports of the media service', () => {
       socket.write(
         `PUT ${recordingPath()}?name=forged.mp4 HTTP/1.1\r\nHost: media\r\n${credential}Content-Length: 1000000000\r\n\r\n`,
       );
-      await ended; // without any body byte, and without waiting for one
+      await ended; // The server closes the connection without waiting for the body, of which no byte was sent.
       expect(received).toMatch(new RegExp(String.raw`^HTTP/1\.1 ${status} [\s\S]*connection: close`, 'i'));
       await expectUntouched();
     });
   });
 
-  describe('media ticket', () => {
+  describe('tickets of media', () => {
     const issueDownload = async (): Promise<string> => {
       const answer = await (
         await takeAccount('transcripts')
@@ -244,22 +244,25 @@ describe('ports of the media service', () => {
       return (answer as { body: { ticket: string } }).body.ticket;
     };
 
-    it.each(['agents', 'conversations', 'directory', 'media'])('is not issued to a compromised %s', async (service) => {
-      const intruder = await takeAccount(service);
-      // A service may respond on its own subjects, but not call them as another.
-      if (service !== 'media')
-        expect(await intruder.ask('media.tickets.issue-download', { conversation_id: conversation })).toBe('denied');
-      expect(
-        await intruder.ask('admin.media.tickets.issue-upload', { conversation_id: conversation, kind: 'full' }),
-      ).toBe('denied');
-    });
+    it.each(['agents', 'conversations', 'directory', 'media'])(
+      'issues no ticket to the compromised service %s',
+      async (service) => {
+        const intruder = await takeAccount(service);
+        // A service may subscribe to its own subjects, but it may not call them in the name of another service.
+        if (service !== 'media')
+          expect(await intruder.ask('media.tickets.issue-download', { conversation_id: conversation })).toBe('denied');
+        expect(
+          await intruder.ask('admin.media.tickets.issue-upload', { conversation_id: conversation, kind: 'full' }),
+        ).toBe('denied');
+      },
+    );
 
-    it('for an upload is not issued to any service', async () => {
+    it('issues no upload ticket to any service', async () => {
       const request = { conversation_id: conversation, kind: 'full' };
       expect(await (await takeAccount('transcripts')).ask('admin.media.tickets.issue-upload', request)).toBe('denied');
     });
 
-    it('is valid once, however many clients use it concurrently', async () => {
+    it('accepts a ticket once, however many clients use it concurrently', async () => {
       const headers = { ticket: await issueDownload() };
       const replies = await Promise.all(Array.from({ length: 20 }, () => askInside('GET', audioPath(), { headers })));
       expect(replies.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
@@ -269,7 +272,7 @@ describe('ports of the media service', () => {
       expect(told(await askInside('GET', audioPath(), { headers }))).toEqual(refused);
     });
 
-    it('is valid for its file only', async () => {
+    it('accepts a ticket only for its file', async () => {
       const headers = { ticket: await issueDownload() };
       const other = await circle.createRich('of others');
       for (const [method, path] of [
@@ -286,7 +289,7 @@ describe('ports of the media service', () => {
       await expectUntouched();
     });
 
-    it('is valid for a minute', async () => {
+    it('accepts a ticket for a minute', async () => {
       const headers = { ticket: await issueDownload() };
       const [{ seconds } = { seconds: 0 }] = await circle.platform.sql<{ seconds: number }>(
         'select extract(epoch from max(expires_at) - clock_timestamp())::float8 as seconds from media.tickets',
@@ -302,19 +305,19 @@ describe('ports of the media service', () => {
       ['an empty one', ''],
       ['SQL', "' or true --"],
       ['a long one', 'x'.repeat(10_000)],
-    ])('cannot be guessed: %s', async (_name, ticket) => {
+    ])('rejects a guessed ticket: %s', async (_name, ticket) => {
       expect(told(await askInside('GET', audioPath(), { headers: { ticket } }))).toEqual(refused);
     });
 
-    it('is not stored in the database', async () => {
+    it('does not store tickets in the database', async () => {
       expect(await circle.platform.findInDatabase(await issueDownload())).toEqual([]);
     });
   });
 
-  describe('through the gateway', () => {
+  describe('requests to media through the gateway', () => {
     const path = (): string => `/api/coherence/conversations/${conversation}/audio`;
 
-    it('ignores identity headers of a client', async () => {
+    it('ignores identity headers of a client at the gateway', async () => {
       const { platform, tokens } = circle;
       const headers: Record<string, string> = {
         actor: unsigned['a superuser'] ?? '',
@@ -354,7 +357,7 @@ describe('ports of the media service', () => {
       '/media//internal/',
       '/internal/',
       '/media/recordings/..%2f..%2finternal%2f',
-    ])('has no path to the internal port: %s', async (start) => {
+    ])('forwards no path to the internal port: %s', async (start) => {
       const { hostname, port } = new URL(circle.platform.baseUrl);
       const socket = connect(Number(port), hostname);
       let received = '';
@@ -369,7 +372,7 @@ describe('ports of the media service', () => {
     });
   });
 
-  it('are separate: neither serves routes of the other, with any credential', async () => {
+  it('serves routes of the public port and of the internal port only on their own port, with any credential', async () => {
     const headers = { actor: signer.encodeFor(ada, 'GET', audioPath()) };
     expect((await ask('MEDIA_URL', 'GET', audioPath(), { headers })).status).toBe(404);
     for (const [, method, path, body] of operations())
@@ -381,7 +384,7 @@ describe('ports of the media service', () => {
     expect((await ask('MEDIA_URL', 'PUT', video, { body: forged })).status).toBe(405);
   });
 
-  it('report rejected requests to the operator, without their content', async () => {
+  it('counts and logs rejected requests to media without their content', async () => {
     const reasons = ['no_actor', 'malformed', 'unknown_key', 'expired', 'other_request', 'wrong_kind', 'bad_ticket'];
     const counts = await Promise.all(
       reasons.map((reason) => readMetric(circle.platform, 'media', 'coherence_refused_callers_total', { reason })),

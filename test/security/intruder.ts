@@ -7,10 +7,10 @@ export type Answer = 'denied' | 'silent' | { readonly failed: boolean; readonly 
 
 export interface Intruder {
   readonly connection: NatsConnection;
-  /** With the installation's prefix. */
+  /** Returns the subject with the prefix of the installation. */
   subject(name: string): string;
   ask(subject: string, body: unknown, actor?: string): Promise<Answer>;
-  /** Sends without waiting; true when the broker accepted it. */
+  /** Sends a message without waiting for a reply. Returns true when the broker accepted the message. */
   send(
     subject: string,
     body: unknown,
@@ -41,7 +41,10 @@ export async function takeOver(service: string, settings: Readonly<Record<string
   const subject = (bare: string): string =>
     bare.startsWith('_INBOX.') || bare.startsWith('$') ? bare : `${prefix}.${bare}`;
 
-  /** The broker reports a rejection before this reply; the client emits it in a separate event loop turn. */
+  /**
+   * Waits until the broker has reported a rejection, if any. The broker reports it before its reply to the flush; the
+   * client emits it in a later turn of the event loop.
+   */
   const hear = async (): Promise<void> => {
     await connection.flush();
     await new Promise(setImmediate);

@@ -43,7 +43,7 @@ const times = (count: number, attempt: (index: number) => LoginAttempt): LoginAt
   Array.from({ length: count }, (_value, index) => attempt(index));
 
 describe('POST /auth/login under attack (D76)', () => {
-  it('does not lock out clients that share the address of posts without the right gate key', async () => {
+  it('accepts logins from an address that also sends posts with wrong gate keys', async () => {
     const from = '198.51.100.7';
     const statuses = await postMany(times(60, (index) => ({ from, key: index % 2 === 0 ? null : `guess-${index}` })));
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
@@ -51,7 +51,7 @@ describe('POST /auth/login under attack (D76)', () => {
     expect((await owner(from)).status).toBe(200);
   });
 
-  it('does not let a caller with the gate key lock the account of another', async () => {
+  it("does not let a caller with the gate key lock another caller's account", async () => {
     const statuses = await postMany(times(40, (index) => ({ from: `203.0.113.${index % 20}` })));
     expect(statuses.filter((status) => status === 401).length).toBe(40);
     const one = await postMany(times(10, () => ({ from: '203.0.113.99', email: ' ADA-door@example.org' })));
@@ -61,7 +61,7 @@ describe('POST /auth/login under attack (D76)', () => {
     expect((await owner('198.51.100.8')).status).toBe(200);
   });
 
-  it('counts all addresses of an IPv6 /64 as one, for passwords and gate keys', async () => {
+  it('counts all addresses of an IPv6 /64 network as one, for passwords and gate keys', async () => {
     const from = (index: number): string => `2001:db8:0:7::${(index + 1).toString(16)}`;
     const passwords: number[] = [];
     for (const attempt of times(8, (index) => ({ from: from(index) }))) passwords.push((await post(attempt)).status);
@@ -73,7 +73,7 @@ describe('POST /auth/login under attack (D76)', () => {
     ]);
   });
 
-  it('does not reveal what was wrong, including for an unknown email that is tried too often (D40)', async () => {
+  it('returns the same errors for a wrong email and a wrong password, even after too many attempts (D40)', async () => {
     const from = '198.51.100.9';
     const wrong = await Promise.all([
       post({ from, key: null }),
@@ -103,7 +103,7 @@ describe('POST /auth/login under attack (D76)', () => {
     expect((await crowd).every((status) => status === 401 || status === 503)).toBe(true);
   });
 
-  it('counts rejected logins', async () => {
+  it('counts rejected logins by reason in a metric', async () => {
     for (const reason of ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_failures'])
       expect(await readMetric(platform, 'directory', 'coherence_logins_refused_total', { reason })).toBeGreaterThan(0);
   });

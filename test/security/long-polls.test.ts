@@ -50,7 +50,7 @@ const refusedOf = (opened: readonly Wire[], status: number): number =>
   opened.filter((wire) => statusesOf(wire).includes(status)).length;
 
 describe('requests that wait for events', () => {
-  it('are limited to EVENTS_WAITING_PER_ACCOUNT per account, and do not occupy slots of other requests', async () => {
+  it('limits waiting event requests to EVENTS_WAITING_PER_ACCOUNT per account, without using slots of other requests', async () => {
     const opened = await wait(ada, maxInFlight);
     await waitFor(() => refusedOf(opened, 429) === maxInFlight - mostOfAccount, { what: 'the refusals' });
     const refused = opened.find((wire) => statusesOf(wire).includes(429));
@@ -66,13 +66,13 @@ describe('requests that wait for events', () => {
     expect(await countRefused(platform, 'too_many_waits')).toBe(maxInFlight - mostOfAccount + 1);
   });
 
-  it('are limited in total to the number of slots', async () => {
+  it('limits all waiting event requests together to the number of slots', async () => {
     const opened = await wait(ben, maxInFlight - mostOfAccount + 3);
     await waitFor(() => refusedOf(opened, 503) === 3, { what: 'the refusals' });
     expect((await platform.call('GET', '/api/v1/auth/whoami', { token: ben })).status).toBe(200);
   });
 
-  it('end when their connection is closed', async () => {
+  it('ends a waiting event request when its connection is closed', async () => {
     // One is still waiting, so the others did not end by timeout.
     const kept = wires.find((wire) => !wire.isClosed && statusesOf(wire).length === 0);
     for (const wire of wires) if (wire !== kept) wire.hangUp();
@@ -90,7 +90,7 @@ describe('requests that wait for events', () => {
 });
 
 describe('visitor messages that wait for the language model or for their turn', () => {
-  it('do not occupy slots of documents and logins, however many one visitor sends', async () => {
+  it('visitor messages use no slots of documents and logins, however many one visitor sends', async () => {
     const say = (body: string, visitor_id: string | null) =>
       platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id } });
     const { visitor_id: visitor } = (await say('Hello', null)).json;

@@ -20,7 +20,10 @@ import { applyDemo, createConversation, eventually, type Demo, type TestPlatform
 import { readMetric, startTarget } from './attacker.ts';
 
 let inner: InnerServer;
-/** A model and a Bot API that redirect to it, and an identity provider whose key URL points to it. */
+/**
+ * Simulates a model and a Bot API that redirect to the internal server, and an identity provider whose key URL points
+ * to it.
+ */
 let misleading: Server;
 let issuer: string;
 let provider: RealtimeKitServer;
@@ -67,7 +70,7 @@ afterAll(async () => {
   misleading.close();
 });
 
-/** Creates a conversation that was held in a room of the provider and has reached the import. */
+/** Creates a conversation that was held in a room of the meeting provider and that has entered its import step. */
 async function meet(): Promise<number> {
   count += 1;
   const { id } = await createConversation(
@@ -122,7 +125,7 @@ const addresses = [
 ];
 
 describe('internal addresses named by a provider (D64 to D77; architecture#outgoing-calls)', () => {
-  it.each(addresses)('are not connected to for a transcript located at %s', async (address) => {
+  it.each(addresses)('does not connect to an internal address for a transcript: %s', async (address) => {
     const url = address.replace('PORT', String(inner.port));
     const data = {
       sessionId: 's',
@@ -138,7 +141,7 @@ describe('internal addresses named by a provider (D64 to D77; architecture#outgo
     expect(inner.seen).toEqual([]);
   });
 
-  it('are not connected to for a recording located there', async () => {
+  it('does not connect to an internal address for a recording', async () => {
     const id = await meet();
     await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, {
       headers: { 'idempotency-key': 'twice' },
@@ -148,7 +151,7 @@ describe('internal addresses named by a provider (D64 to D77; architecture#outgo
   });
 
   it.each(['download', 'transcript', 'sessions'] as const)(
-    'are not followed when %s answers with a redirect',
+    'does not follow a redirect from %s to an internal address',
     async (place) => {
       provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/redirected` } });
       const id = await meet();
@@ -158,7 +161,7 @@ describe('internal addresses named by a provider (D64 to D77; architecture#outgo
     },
   );
 
-  it('are not followed when the model, the Bot API or the server of the webhook key redirects', async () => {
+  it('does not follow redirects of the model, the Bot API or the server of the webhook key to an internal address', async () => {
     const messaging = { bot_token: '77:inside', webhook_secret: 'inside-inside-inside-inside' };
     await platform.apply({
       agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }],
@@ -189,7 +192,7 @@ describe('internal addresses named by a provider (D64 to D77; architecture#outgo
     expect(inner.seen).toEqual([]);
   });
 
-  it('are not followed as the key URL of the identity provider (S5)', async () => {
+  it('does not connect to an internal key URL of the identity provider (S5)', async () => {
     const seconds = Math.floor(Date.now() / 1_000);
     const claims = { iss: issuer, aud: 'https://api.example.org', sub: 'ada', iat: seconds, exp: seconds + 600 };
     const [header, payload] = [{ alg: 'RS256', typ: 'JWT', kid: 'k' }, claims].map((part) =>
@@ -201,7 +204,7 @@ describe('internal addresses named by a provider (D64 to D77; architecture#outgo
     expect(await countRefused('api-gateway')).toBeGreaterThan(0);
   });
 
-  it('are counted in a metric for operators', async () => {
+  it('counts rejected internal addresses in a metric for operators', async () => {
     expect(await countRefused('transcripts')).toBeGreaterThanOrEqual(addresses.length - 3);
   });
 });

@@ -1,4 +1,4 @@
-/** Images that are small as files. Those with only claimed huge dimensions are small ones with modified headers. */
+/** Images whose files are small. Images that only claim huge dimensions are small images with changed headers. */
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
@@ -13,7 +13,7 @@ function pngChunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** Black square, one bit per pixel; with fewer `rows` than declared, it is truncated. */
+/** Returns a black square with one bit per pixel. With fewer `rows` than declared, the image is truncated. */
 export function hugePng(size: number, rows = size, extra: readonly Buffer[] = []): Bytes {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
@@ -29,7 +29,7 @@ export function hugePng(size: number, rows = size, extra: readonly Buffer[] = []
   ]);
 }
 
-/** A small image with a compressed comment. */
+/** Returns a small image with a compressed comment of this length. */
 export function pngWithText(length: number): Bytes {
   const text = Buffer.concat([
     Buffer.from('Comment\0\0', 'latin1'),
@@ -38,7 +38,7 @@ export function pngWithText(length: number): Bytes {
   return hugePng(16, 16, [pngChunk('zTXt', text)]);
 }
 
-/** A single colour with three channels. */
+/** Returns an image of a single colour with three channels. */
 export async function solidPng(size: number): Promise<Bytes> {
   const create = { width: size, height: size, channels: 3, background: '#c02060' } as const;
   return new Uint8Array(await sharp({ create }).png({ palette: true }).toBuffer());
@@ -53,7 +53,7 @@ export async function hugeJpeg(): Promise<Bytes> {
   return bytes;
 }
 
-/** 16,383 by 16,383, the maximum that its header can express. */
+/** Returns an image of 16,383 by 16,383 pixels, the maximum that the file header can express. */
 export async function hugeWebp(): Promise<Bytes> {
   const bytes = new Uint8Array(await sharp(small).webp({ lossless: true }).toBuffer());
   const start = Buffer.from(bytes).indexOf('VP8L') + 9;
@@ -69,7 +69,7 @@ export async function hugeGif(): Promise<Bytes> {
   return bytes;
 }
 
-/** Repeats the single frame of a small animation. */
+/** Returns an animation that repeats the single frame of a small image. */
 export async function animatedGif(frames: number, size: number): Promise<Bytes> {
   const create = { width: size, height: size, channels: 3, background: '#c02060' } as const;
   const bytes = await sharp({ create }).gif().toBuffer();

@@ -1,6 +1,6 @@
 /**
- * Bodies that arrive at the minimum rate and do not end, over real connections; with a fake clock:
- * libs/http/incoming.test.ts (OWASP API4:2023; D62, D77).
+ * Bodies that arrive at the minimum rate and never end, over real connections. libs/http/incoming.test.ts tests the
+ * same limits with a fake clock (OWASP API4:2023; D62, D77).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { applyDemo, createConversation, type TestPlatform } from '../e2e/test-platform.ts';
@@ -8,7 +8,7 @@ import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from
 
 const least = 29_000;
 let platform: TestPlatform;
-/** All run in parallel: each has half a minute. */
+/** All requests run in parallel, because each may take half a minute. */
 let unread: Wire;
 let unreadMs: Promise<number>;
 let read: Wire[];
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe('bodies that keep the minimum pace and never end', () => {
-  it('get 408 after half a minute, and the connection is closed (D62)', async () => {
+  it('returns 408 half a minute after the start of an endless body, and closes the connection (D62)', async () => {
     const tookMs = await Promise.all(read.map((wire) => wire.closed.then(() => performance.now() - startedAt)));
     expect(read.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(
       read.map(() => [[408], true]),
@@ -58,7 +58,7 @@ describe('bodies that keep the minimum pace and never end', () => {
     expect(await countLate()).toEqual([late + 3, slow]);
   });
 
-  it('are drained after the response for half a minute only (D77)', async () => {
+  it('reads the rest of an endless body after the response for only half a minute (D77)', async () => {
     expect(await unreadMs).toBeGreaterThan(least);
     expect(statusesOf(unread)).toEqual([401]);
   });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-/** Rows with rights. */
+/** Returns the rights of all accounts. */
 const readRights = () =>
   platform.sql('select id, email, superuser, global_editor, is_active, person_id from directory.accounts order by id');
 
@@ -37,7 +37,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     account: { email: 'm@example.org' },
   };
 
-  it('cannot give a new person an account, rights or a chosen id', async () => {
+  it('creates a person without account, rights or chosen id, even if the request contains them', async () => {
     const before = await readRights();
     const json = {
       ...rights,
@@ -53,7 +53,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     expect(await readRights()).toEqual(before);
   });
 
-  it('cannot change class, owner, slug or visibility of a holon', async () => {
+  it('ignores class, owner, slug and visibility in an update of a holon', async () => {
     const read = () => platform.sql('select * from directory.holons where id = $1', [demo.event]);
     const [before] = await read();
     const json = { ...rights, id: 1, slug: 'taken', class: 'other', class_id: 1, parent_id: demo.event, private: true };
@@ -63,7 +63,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
   });
 
   it.each(['config.booking', 'config.pipeline', 'room', 'booking', 'updated_at', 'id', 'deleted_at', 'question_state'])(
-    'do not change %s of a conversation',
+    'ignores or rejects a change of %s of a conversation',
     async (path) => {
       const [field = '', inner] = path.split('.');
       const { id } = await createConversation(platform, demo);
@@ -81,7 +81,7 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     },
   );
 
-  it('cannot end a session of another account', async () => {
+  it('does not end a session of another account', async () => {
     const other = await platform.login('ada-surface@example.org', 'secret-of-ada-surface');
     const [, key = ''] = /^svc_agentic_([a-z0-9]{32})_/.exec(other) ?? [];
     const mine = await platform.login('ben-surface@example.org', 'secret-of-ben-surface');
@@ -101,7 +101,7 @@ describe('functions of other roles (OWASP API5:2023)', () => {
       '/api/v1/holons/EVENT/memberships:bulk-add',
       { memberships: [{ person_id: 1, journey_slug: 'journey-surface' }] },
     ],
-  ])('are denied to an account without rights: %s %s', async (method, path, json) => {
+  ])('denies operations of other roles to an account without rights: %s %s', async (method, path, json) => {
     const rows = () =>
       platform.sql(`select (select count(*) from directory.people) people, (select max(updated_at) from directory.holons) holons,
       (select count(*) from directory.memberships) memberships`);
@@ -112,7 +112,7 @@ describe('functions of other roles (OWASP API5:2023)', () => {
   });
 
   it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])(
-    'cannot be reached by %s',
+    'does not replace the method of a request by the header %s',
     async (header) => {
       const { id } = await createConversation(platform, demo);
       const path = `/api/coherence/conversations/${id}`;
@@ -131,7 +131,7 @@ describe('functions of other roles (OWASP API5:2023)', () => {
     ['actor', '{"kind":"user","accountId":1,"personId":1,"superuser":true,"globalEditor":true,"coherenceAccess":true}'],
     ['x-user-id', '1'],
     ['cookie', 'session=1; token=1'],
-  ])('are not enabled by the header %s', async (header, value) => {
+  ])('does not grant rights by the header %s', async (header, value) => {
     const answer = await platform.call('GET', '/api/v1/people', { token: null, headers: { [header]: value } });
     expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated']);
   });
@@ -159,7 +159,7 @@ describe('requests that two servers would interpret differently', () => {
     ['a space before the colon', `Content-Length : 5\r\n\r\nhello`],
     ['a folded header', `X-A: 1\r\n Content-Length: 5\r\n\r\nhello`],
     ['a length with a sign', `Content-Length: +5\r\n\r\nhello`],
-  ])('are rejected and answered once: %s', async (_name, rest) => {
+  ])('rejects an ambiguous request with exactly one response: %s', async (_name, rest) => {
     const answer = await speak(`POST /api/coherence/hook/booking/1 HTTP/1.1\r\nHost: x\r\n${rest}`);
     expect(answer.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual(['HTTP/1.1 400']);
   });
@@ -186,18 +186,18 @@ describe('undeclared paths and methods (OWASP API8 and API9:2023)', () => {
     '/api/v1/../coherence/browse',
     '/api/coherence/%00',
     '/api/coherence/conversations/1%00',
-  ])('return 404 for undeclared paths: %s', async (path) => {
+  ])('returns an error and reveals no file for the undeclared path %s', async (path) => {
     const answer = await speak(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 (400|401|404|422) /);
     expect(answer).not.toMatch(/"scripts"|root:|location:/i);
   });
 
-  it.each(['TRACE', 'CONNECT', 'DEBUG', 'get'])('reject the method %s', async (method) => {
+  it.each(['TRACE', 'CONNECT', 'DEBUG', 'get'])('rejects the undeclared method %s', async (method) => {
     const answer = await speak(`${method} /api/coherence/browse HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer === '' || /^HTTP\/1\.1 (400|404|405|501) /.test(answer)).toBe(true);
   });
 
-  it('do not reflect Host, Origin or X-Request-Id in headers or pages', async () => {
+  it('does not repeat Host, Origin or X-Request-Id of a request in headers or pages', async () => {
     for (const path of ['/api/docs', '/api/openapi.json', '/api/v1/docs', '/chat/nobody', '/nowhere']) {
       const answer = await speak(
         `GET ${path} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nOrigin: https://evil.example\r\nX-Request-Id: a\tSet-Cookie: evil.example\r\nConnection: close\r\n\r\n`,
@@ -207,12 +207,12 @@ describe('undeclared paths and methods (OWASP API8 and API9:2023)', () => {
     }
   });
 
-  it('are all in the documents, except documents, pages and files that need no credential', async () => {
+  it('documents all routes, except documents, pages and files that need no credential', async () => {
     const { routes } = await import('../../services/api-gateway/routes/index.ts');
-    // The MCP endpoint describes itself (test/e2e/mcp.test.ts).
+    // The MCP endpoint is documented by its own protocol (test/e2e/mcp.test.ts).
     const hidden = routes.filter(({ documented, path }) => documented === false && path !== '/mcp');
     expect(hidden.filter(({ auth }) => auth !== 'none').map(({ path }) => path)).toEqual([]);
-    // The console's own routes only accept requests from its pages (test/e2e/console-door.test.ts).
+    // Undocumented routes of the console accept only requests from console pages (test/e2e/console-door.test.ts).
     expect(
       hidden.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/console/')).map(({ path }) => path),
     ).toEqual([]);

@@ -39,7 +39,7 @@ async function post({ platform, demo }: Place, body: string, headers: Record<str
   expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
 }
 
-/** Returns the settled receipts once there are that many deliveries. */
+/** Waits until the receipts contain this many deliveries and returns their outcomes. */
 async function settled({ platform }: Place, deliveries: number): Promise<{ outcome: string; deliveries: number }[]> {
   let rows: { outcome: string; deliveries: number }[] = [];
   await eventually(async () => {
@@ -55,10 +55,10 @@ const exists = async ({ platform }: Place, id: number): Promise<boolean> =>
 const countPeople = async ({ platform }: Place): Promise<number> =>
   (await platform.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
-/** Creates an earlier booked conversation with a guessable number. */
+/** Creates a conversation of an earlier booking whose Cal.com number can be guessed. */
 async function book({ platform, demo }: Place, number: number, uid: string): Promise<number> {
   const { id } = await createConversation(platform, demo, '2031-01-01T10:00:00Z');
-  // Its end prevents the next one from matching.
+  // The conversation gets an end, so that it does not match the next booking.
   await platform.sql(`update conversations.conversations set finish_at = '2030-12-01' where id = $1`, [id]);
   await platform.sql(
     `with booking as (
@@ -90,7 +90,7 @@ describe('an installation with hooks without a secret (D64)', () => {
   });
   afterAll(() => place.platform.stop());
 
-  it('preserves its conversation when an attacker guesses the booking number', async () => {
+  it('keeps a conversation when an unsigned webhook contains its booking number', async () => {
     const id = await book(place, 501, 'unguessable');
     await post(place, booking('BOOKING_CANCELLED', { bookingId: 501 }));
     const rows = await settled(place, ++delivered);
@@ -98,7 +98,7 @@ describe('an installation with hooks without a secret (D64)', () => {
     expect(rows).toMatchObject([{ outcome: 'rejected_unsigned' }]);
   });
 
-  it('creates no person from an event with a thousand attendees', async () => {
+  it('creates no person for an unsigned booking webhook with a thousand attendees', async () => {
     const before = await countPeople(place);
     const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
     const body = booking('BOOKING_CREATED', { uid: 'crowd', attendees: strangers(1_000), metadata });
@@ -109,7 +109,7 @@ describe('an installation with hooks without a secret (D64)', () => {
     expect(await countPeople(place)).toBe(before);
   });
 
-  it('stores no byte of 60 MB of anonymous bodies', async () => {
+  it('stores no bytes of 60 MB of anonymous webhook bodies', async () => {
     const noise = randomBytes(1_500_000).toString('base64');
     for (let n = 0; n < 15; n++) {
       await post(
@@ -130,7 +130,7 @@ describe('an installation with hooks without a secret (D64)', () => {
     expect(kept?.headers).toBeLessThan(1_000);
   });
 
-  it('stores a bounded number of receipts after many small bodies', async () => {
+  it('stores a limited number of receipts for many small webhooks', async () => {
     const count = async () => (await place.platform.sql('select 1 from conversations.webhook_receipts')).length;
     const hours = countHours();
     const before = await count();
@@ -151,7 +151,7 @@ describe('a development platform that accepts unsigned webhooks (D64, D65, D66)'
   });
   afterAll(() => place.platform.stop());
 
-  it('does not cancel a booking by a guessed number', async () => {
+  it('does not cancel a booking when an unsigned webhook contains only its guessed number', async () => {
     const id = await book(place, 601, 'secret-601');
     await post(place, booking('BOOKING_CANCELLED', { bookingId: 601 }));
     await post(place, booking('BOOKING_CANCELLED', { bookingId: 601, uid: 'made-up' }));
@@ -161,7 +161,7 @@ describe('a development platform that accepts unsigned webhooks (D64, D65, D66)'
     expect(await exists(place, id)).toBe(true);
   });
 
-  it('does not join a conversation to that of a booking whose uid the sender knows', async () => {
+  it('does not merge a conversation with another one whose booking uid an unsigned webhook contains', async () => {
     const [mine, theirs] = [await book(place, 701, 'mine'), await book(place, 702, 'theirs')];
     const read = () =>
       place.platform.sql('select to_jsonb(c) as row from conversations.conversations c where id = $1', [theirs]);
@@ -177,7 +177,7 @@ describe('a development platform that accepts unsigned webhooks (D64, D65, D66)'
     expect(await read()).toEqual(before);
   });
 
-  it('creates neither a person nor a conversation from an event with a thousand attendees', async () => {
+  it('creates neither a person nor a conversation for an unsigned webhook with a thousand attendees', async () => {
     const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
     const before = await countPeople(place);
     await post(place, booking('BOOKING_CREATED', { uid: 'crowd', attendees: strangers(1_000), metadata }));
@@ -201,7 +201,7 @@ describe('an installation with a webhook secret', () => {
   });
   afterAll(() => place.platform.stop());
 
-  it('acts only on webhooks signed by the provider', async () => {
+  it('applies only webhooks that the provider has signed', async () => {
     const id = await book(place, 801, 'signed');
     const body = booking('BOOKING_CANCELLED', { uid: 'signed' });
     await post(place, body);
@@ -213,7 +213,7 @@ describe('an installation with a webhook secret', () => {
     expect(await exists(place, id)).toBe(false);
   });
 
-  it('stores few, small bodies of the meeting hook while the key of the provider cannot be read', async () => {
+  it('stores only few and small bodies of meeting webhooks while the key of the provider cannot be read', async () => {
     const headers = (n: number) => ({
       'rtk-uuid': `unknown-${n}`,
       'rtk-signature': randomBytes(256).toString('base64'),
@@ -236,7 +236,7 @@ describe('an installation with a webhook secret', () => {
     });
   });
 
-  it('loses no booking when the stream is filled through the hook of an unavailable service', async () => {
+  it('loses no booking webhook when webhooks of an unavailable service fill the stream', async () => {
     const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = place.platform.runtime.settings;
     const bus = await connectBus({
       url,
@@ -258,7 +258,7 @@ describe('an installation with a webhook secret', () => {
         await post(place, body, sign(body));
       }
       expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(limit);
-      // The service restarts and processes its backlog.
+      // The consumer of the stopped service processes its backlog.
       const worker = await bus.consume({ ...agents.consumers.updates, concurrency: 4 }, (delivery) =>
         Promise.resolve(delivery.ack()),
       );

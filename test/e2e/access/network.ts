@@ -3,7 +3,7 @@
  * and edit by policy (D48, D49), derived from the tree alone.
  */
 
-/** slug → [class, parent]. Private: `closed`, `inner` (inherited), `hushed`. */
+/** slug → [class, parent]. Holons of the classes `closed`, `inner` (inherits the privacy) and `hushed` are private. */
 export const tree = {
   hub: ['group', null],
   camp: ['group', 'hub'],
@@ -20,10 +20,10 @@ export const slugs = Object.keys(tree) as Slug[];
 const privateClasses: readonly string[] = ['closed', 'inner', 'hushed'];
 export const isPrivate = (slug: Slug): boolean => privateClasses.includes(tree[slug][0]);
 
-/** Roots of each caller's team authority. */
+/** The holons over which the team of each caller has authority. */
 export const callers = {
   stranger: [],
-  ended: ['stroll'], // also over the vault, but no longer active
+  ended: ['stroll'], // also has authority over the vault, which is no longer active
   beside: ['camp'],
   above: ['hub'],
   at: ['vault'],
@@ -33,7 +33,7 @@ export const callers = {
 } as const satisfies Record<string, readonly Slug[] | 'all'>;
 export type Caller = keyof typeof callers;
 export const callerNames = Object.keys(callers) as Caller[];
-/** Callers who see nothing added in the second stage. */
+/** Callers without access to any holon of the second stage. */
 export const outsiders = ['stranger', 'ended'] as const;
 
 function lineage(slug: Slug): Slug[] {

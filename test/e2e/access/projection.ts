@@ -9,7 +9,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isSlug = (value: unknown): value is Slug => typeof value === 'string' && value in tree;
 
-/** Text of a note; it names its holons, because the note itself does not. */
+/** Returns the text of a note. It names the note's holons, because the JSON of a note does not. */
 export const noteAbout = (holons: readonly string[]): string => `Note about ${holons.join(' and ')}`;
 
 /** Returns the holons that an item shows or belongs to. */
@@ -27,7 +27,7 @@ export function project(value: unknown, caller: Caller): unknown {
   return { ...value, count: items.length, items: items.map((item) => hideParents(item, caller)) };
 }
 
-/** Children of a holon that the caller cannot see. */
+/** Returns the empty list of children for callers without access to the parent holon. */
 export const withoutItems = (value: Json): Json => ({ ...value, count: 0, has_more: false, items: [] });
 
 function hideParents(value: unknown, caller: Caller): unknown {

@@ -1,7 +1,7 @@
 /** Requests to every operation of `/api/v1/`: reads, and writes that are rejected or change nothing. */
 import { membershipKey, memberships, people, relationshipKey, relationships, type Slug, tree } from './network.ts';
 
-/** Ids by list and key; unknown keys return an unused id. */
+/** Returns the id of an object by list and key; unknown keys return an unused id. */
 export type IdOf = (list: 'people' | 'holons' | 'memberships' | 'relationships', key: string) => number;
 export const nobodysId = 2_147_483_647;
 export const nobodysSlug = 'nothing-of-that-name';
@@ -10,11 +10,11 @@ export interface Read {
   readonly operation: string;
   /** Relative to `/api/v1`. */
   readonly path: string;
-  /** The holon that is read or owns the list: 404 for callers who cannot see it. */
+  /** The holon that is read or that owns the list. Callers without access to it get 404. */
   readonly holon?: Slug;
-  /** The holon whose children are listed: empty for callers who cannot see it. */
+  /** The holon whose children are listed. Callers without access to it get an empty list. */
   readonly parent?: Slug;
-  /** Whether the pages have an offset. */
+  /** Whether the list is paginated by offset. */
   readonly paged?: boolean;
 }
 
@@ -29,7 +29,7 @@ const inHolon = [
 ];
 const sorts = ['name', 'latest', 'updated'];
 
-/** Lists of holons and related objects. Each fits on one page. */
+/** Returns reads of holon lists and related objects. Each list fits on one page. */
 export function listReads(idOf: IdOf, holons: readonly Slug[]): Read[] {
   const paged = true;
   const query = (text: string): string => encodeURIComponent(text);
@@ -91,14 +91,16 @@ export function listReads(idOf: IdOf, holons: readonly Slug[]): Read[] {
   ];
 }
 
-/** Single holons. */
+/** Returns reads of single holons. */
 export const holonReads = (idOf: IdOf, holons: readonly Slug[]): Read[] =>
   holons.flatMap((holon) => [
     { operation: 'getHolon', path: `/holons/${idOf('holons', holon)}`, holon },
     { operation: 'getHolonBySlug', path: `/holons/by-slug/${holon}`, holon },
   ]);
 
-/** Responses that are the same for all callers: people, classes, journeys with overall totals (D48). */
+/**
+ * Returns reads whose responses are the same for all callers: people, classes, and journeys with overall totals (D48).
+ */
 export const sharedReads = (idOf: IdOf): Read[] => [
   ...sorts.map((sort) => ({ operation: 'listPeople', path: `/people?q=person&sort=${sort}` })),
   ...people.map((person) => ({ operation: 'getPerson', path: `/people/${idOf('people', person)}` })),
@@ -112,15 +114,18 @@ export interface Write {
   readonly operation: string;
   readonly path: string;
   readonly json?: unknown;
-  /** Form parts instead of JSON. */
+  /** A file to upload; the request is then a form instead of JSON. */
   readonly file?: string;
   /** Holons that the caller must all see; otherwise 404. */
   readonly seen: readonly Slug[];
-  /** Holons of which the caller must edit at least one; otherwise 403. Empty = every caller who sees them. */
+  /**
+   * Holons of which the caller must be able to edit at least one; otherwise the status is 403. If empty, seeing the
+   * holons is enough.
+   */
   readonly edited: readonly Slug[];
   /** Whether the global editor right is also required. */
   readonly globalEditor?: boolean;
-  /** Status for callers with the rights. */
+  /** The status for callers with the rights. */
   readonly allowed: number;
 }
 
@@ -211,7 +216,7 @@ function ofHolon(slug: Slug, id: number): Write[] {
   ];
 }
 
-/** Invalid bodies of POST /people: a membership without a journey of the holon, or no name. */
+/** Returns invalid bodies for POST /people: one has a membership without a journey of the holon, one has no name. */
 export const newPeople = (holonId: number): unknown[] => [
   { name: 'New', membership: { holon_id: holonId, journey_slug: 'join', step_slug: 'nowhere' } },
   { name: 'New', membership: { holon_id: holonId, journey_slug: 'nowhere' }, note: 'x' },

@@ -31,7 +31,7 @@ export function preferKnown<Value>(
   return fc.oneof({ arbitrary: fc.constantFrom(...usable), weight: 3 }, { arbitrary: made, weight: 1 });
 }
 
-/** Generates values that match the schema; `components` resolves its references. */
+/** Generates values that match the schema; `components` resolves the schema's references. */
 export function fitting(schema: Json, components: Json, known: Known = {}): fc.Arbitrary<unknown> {
   const { $ref } = schema;
   if (typeof $ref === 'string') return fitting(resolve($ref, components), components, known);
@@ -100,7 +100,10 @@ function fittingText(schema: Json): fc.Arbitrary<string> {
 function fittingObject(schema: Json, components: Json, known: Known): fc.Arbitrary<unknown> {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Json>);
   const required = new Set((schema['required'] ?? []) as string[]);
-  /** A parameter and a field with the same name may have different types. */
+  /**
+   * Returns the known values that match the schema, because a parameter and a field with the same name may have
+   * different types.
+   */
   const knownOf = (name: string, property: Json): unknown[] | undefined => {
     if (known[name] === undefined) return undefined;
     const validate = compileDocumented(property, components, false);

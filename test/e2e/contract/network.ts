@@ -1,4 +1,4 @@
-/** A small network for generated requests to `/api/v1/`, and its known values. */
+/** A small set of directory data for generated requests to `/api/v1/`, and the known values from it. */
 import type { TestPlatform } from '../test-platform.ts';
 
 const document = {

@@ -29,15 +29,15 @@ export interface Recorder {
   readonly operations: readonly DocumentedOperation[];
   /** @throws Error that lists the deviations from the document */
   observe(exchange: Exchange): void;
-  /** `fetch` whose answers are observed. */
+  /** A `fetch` that observes every response. */
   fetch: typeof fetch;
-  /** Writes the observed statuses to the run's recordings. */
+  /** Writes the observed statuses to the recordings of the test run. */
   keep(name: string): void;
 }
 
-/** Documentation endpoints do not document themselves. */
+/** The endpoints that serve the documents are not documented themselves. */
 const undocumented = /^\/api(\/v1|\/ops)?\/(openapi\.json|asyncapi\.json|docs(\/.*)?)$/;
-/** Sent by the HTTP parser before routing. */
+/** The HTTP parser sends these statuses before routing. */
 const transportStatuses = new Set([408, 431]);
 
 /**
@@ -104,7 +104,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** Without an operation, only 404, 405 and OPTIONS responses are allowed, in the envelope of the surface. */
+/**
+ * Checks the response to a request without a documented operation: only 400, 404, 405 and OPTIONS responses are
+ * allowed, in the error format of the API.
+ */
 function judgeUnrouted(found: Lookup, path: string, { method, status, headers, text }: Exchange): string[] {
   if (!path.startsWith('/api')) return [];
   if (method === 'OPTIONS' && status === 204) return [];
@@ -156,7 +159,10 @@ function createJudge(): Judge {
 /** Headers that are only present in special cases. */
 const sometimes = new Set(['Deprecation', 'Idempotent-Replayed']);
 
-/** `audio/*` matches every audio type; parameters such as the charset are compared if the document has them. */
+/**
+ * Returns whether the content type is documented. `audio/*` matches every audio type. Parameters such as the charset
+ * are compared only if the document has them.
+ */
 function matchesType(documented: string, given: string): boolean {
   const plain = given.split(';', 1)[0]?.trim() ?? '';
   if (documented.endsWith('/*')) return plain.startsWith(documented.slice(0, -1));

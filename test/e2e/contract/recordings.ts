@@ -1,4 +1,7 @@
-/** Statuses that the e2e tests observed per operation: written by every platform, read by the report. */
+/**
+ * Stores the statuses that the e2e tests observed per operation. Every test platform writes them; the coverage report
+ * reads them.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -16,7 +16,7 @@ export interface MadeRequest {
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-/** Visible ASCII, as headers require, in twenty lengths from the minimum on. */
+/** Generates visible ASCII, as headers require. The length is between the minimum and 19 characters more. */
 function headerText({ minLength, maxLength }: Json): fc.Arbitrary<string> {
   const shortest = Number(minLength ?? 1);
   return fc.stringMatching(
@@ -114,7 +114,7 @@ function fittingText({ in: place, schema }: DocumentedParameter, components: Jso
       Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value),
     );
   if (place !== 'path') return text;
-  // URLs have no empty segment, and `.` and `..` are normalized away.
+  // A URL cannot have an empty segment, and the segments `.` and `..` are normalized away.
   return schema['type'] === 'string'
     ? fc.oneof(
         slugText,
@@ -123,13 +123,13 @@ function fittingText({ in: place, schema }: DocumentedParameter, components: Jso
     : text;
 }
 
-/** Not a value of any enumeration. */
+/** A value that no enumeration contains. */
 const noChoice = 'neither-this-nor-that';
 
 const readRefusal = ({ items, ...own }: Json): number =>
   Number(own['x-refused-with'] ?? (items as Json | undefined)?.['x-refused-with'] ?? 422);
 
-/** Texts that violate the parameter's schema; undefined = omitted. */
+/** Returns texts that violate the parameter's schema; undefined means that the parameter is omitted. */
 function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (string | undefined)[] {
   const { type, minimum, maximum, minLength, maxLength } = schema;
   const wrong: (string | undefined)[] = [];
@@ -142,7 +142,7 @@ function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (
   if (place === 'query' && typeof minimum === 'number' && minimum > -1e9) wrong.push(String(minimum - 1));
   if (typeof minLength === 'number' && minLength > 1 && place !== 'path') wrong.push('x'.repeat(minLength - 1));
   if (typeof maxLength === 'number' && place !== 'path') wrong.push('x'.repeat(maxLength + 1));
-  // Headers cannot contain U+0000, and a slug with it in a path simply does not exist.
+  // A header cannot contain U+0000. A slug in the path may contain U+0000; such a slug does not exist.
   if (place === 'query' || (place === 'path' && type !== 'string')) wrong.push(`a${nullCharacter}b`);
   if (required && place !== 'path') wrong.push(undefined);
   return wrong;

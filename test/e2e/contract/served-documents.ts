@@ -33,7 +33,7 @@ export interface DocumentedOperation {
   readonly requestBody: { readonly required: boolean; readonly content: MediaTypes } | undefined;
   readonly responses: Readonly<Record<string, DocumentedReply>>;
   readonly security: readonly Json[];
-  /** `components` of its document; target of `$ref`s. */
+  /** The `components` of the operation's document, to which `$ref`s refer. */
   readonly components: Json;
 }
 
@@ -42,7 +42,7 @@ export interface OpenApi {
   readonly components: Json;
 }
 
-/** Fetches the documents of the gateway at `baseUrl`; earlier releases may have fewer. */
+/** Fetches the documents of the gateway at `baseUrl`. Documents that an earlier release does not serve are skipped. */
 export async function fetchDocuments(baseUrl: string): Promise<OpenApi[]> {
   const answers = await Promise.all(
     ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => fetch(`${baseUrl}${path}`)),
@@ -76,7 +76,10 @@ export type Lookup =
   | { readonly kind: 'method' }
   | { readonly kind: 'path' };
 
-/** Finds the operation of a request; fixed segments win over parameters, a trailing slash is ignored. */
+/**
+ * Returns a function that finds the operation of a request. Fixed segments win over parameters, and a trailing slash is
+ * ignored.
+ */
 export function createLookup(operations: readonly DocumentedOperation[]): (method: string, path: string) => Lookup {
   const byPath = [...Map.groupBy(operations, (operation) => operation.path)]
     .map(([path, group]) => ({ pattern: toPattern(path), order: path.replace(/\{[^}]+\}/g, '\u{10ffff}'), group }))
@@ -120,7 +123,7 @@ function pickComponents(schema: Json, components: Json): Json {
   return picked;
 }
 
-/** Makes schemas strict: no undocumented fields, and datetimes require an offset. */
+/** Makes a schema strict: undocumented fields are violations, and datetimes require an offset. */
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close);
   if (typeof value !== 'object' || value === null) return value;

@@ -4,14 +4,14 @@ import { fillText, fillTexts, marker, type StoryStep } from '../../../tools/gene
 import type { Call, TestPlatform } from '../test-platform.ts';
 import type { DocumentedOperation } from './served-documents.ts';
 
-/** Values of the story's markers on this platform. */
+/** The values that the markers of the story have on this platform. */
 type Known = Map<string, unknown>;
 
 export interface Told {
   readonly status: number;
   /** Response of the platform. */
   readonly answer: unknown;
-  /** Documented response; without `answer` if none is documented. */
+  /** The documented response; `answer` is missing if the document has no body. */
   readonly expected: { readonly status: number; readonly answer?: unknown };
 }
 
@@ -50,7 +50,7 @@ export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs:
   }
 }
 
-/** Whether the response already matches the story, for steps that wait. */
+/** Returns whether the response already matches the story. Steps that wait repeat their request until it does. */
 export function isTold({ status, answer, expected }: Told): boolean {
   return status === expected.status && isDeepStrictEqual(answer, expected.answer ?? answer);
 }
@@ -63,8 +63,8 @@ function toPath({ path }: DocumentedOperation, step: StoryStep): string {
 }
 
 /**
- * Returns the documented answer with markers replaced by this platform's values; values of another form are not
- * replaced.
+ * Returns the documented response with markers replaced by the values of this platform. A value of another form than
+ * documented is not replaced, so the comparison fails.
  */
 function expectAnswer(shown: unknown, given: unknown, known: Known, isPart: boolean): unknown {
   if (typeof shown === 'string') return expectText(shown, given, known);
@@ -104,7 +104,7 @@ function expectText(shown: string, given: unknown, known: Known): unknown {
   return given;
 }
 
-/** Returns the form of a text: times match times, numbers match numbers, other texts match texts. */
+/** Returns the form of a text, to compare whether both texts are times, numbers or other texts. */
 const formOf = (text: string): string =>
   /^\d{4}-\d\d-\d\dT/.test(text) ? text.replace(/\d/g, '0') : /^\d+$/.test(text) ? 'number' : 'text';
 

@@ -1,6 +1,6 @@
 /**
- * Clients that run continuously, each on a persistent connection with a short pause between requests. Every 2xx
- * response is recorded, so that its effect can be verified later.
+ * Clients that send requests continuously, each on a persistent connection with a short pause between requests. Every
+ * 2xx response is recorded, so that the effect of the request can be verified later.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,13 +15,13 @@ export interface Ledger {
   failures: string[];
   /** Conversation → number of the last acknowledged PATCH. */
   patched: Map<number, number>;
-  /** Conversations that were found or created, with their look-up. */
+  /** Conversations that were found or created, with the person and time of the request. */
   found: { person: number; time: string; id: number }[];
-  /** Conversation → digest of its last acknowledged audio. */
+  /** Conversation id → digest of the last acknowledged audio. */
   uploaded: Map<number, string>;
   /** Uid and start of bookings whose webhook was acknowledged. */
   booked: { uid: string; start: string }[];
-  /** Conversations with a reported recording, which must get a transcript. */
+  /** Conversations whose recording was reported, and which must get a transcript. */
   recorded: number[];
   /** Questions answered by the agent. */
   asked: string[];
@@ -37,7 +37,7 @@ type Send = (what: string, method: string, path: string, init?: RequestInit) => 
 
 /** Pause between two requests of a client. */
 const thinkMs = 40;
-/** Longer than the longest request deadline, so that hanging requests are detected. */
+/** The client timeout. It is longer than the longest request deadline, so that only hanging requests exceed it. */
 const deadlineMs = 90_000;
 const slowParts = 12;
 const slowPartMs = 120;
@@ -53,7 +53,9 @@ export interface LoadOptions {
   tag: string;
   /** Bookings of this load start from this time; other conversations are earlier. */
   from: Date;
-  /** One person per client: a look-up at any later time finds a person's conversation without an end. */
+  /**
+   * Each client uses one person, because a conversation without an end matches every later request for the same person.
+   */
   people: readonly number[];
   alsoRead: readonly string[];
 }
@@ -145,7 +147,7 @@ const addHours = (from: Date, hours: number): string =>
   new Date(from.getTime() + hours * 3_600_000).toISOString().replace('.000', '');
 const personOf = ({ people, number }: Client): number => people[number] ?? 0;
 
-/** Each one is earlier than the previous, so that a new conversation is created. */
+/** Creates a conversation. Each one is earlier than the previous one, so that no existing conversation matches. */
 async function makeConversation(client: Client, send: Send, count: number): Promise<number | undefined> {
   const time = addHours(client.from, -count);
   const query = new URLSearchParams({ person_id: String(personOf(client)), journey: client.demo.journey, time });
@@ -153,7 +155,7 @@ async function makeConversation(client: Client, send: Send, count: number): Prom
   return found?.[0]?.id as number | undefined;
 }
 
-/** Returns the client's first conversation, retrying until it exists. */
+/** Creates the conversation of the client and returns its id. Retries until a request succeeds. */
 async function ownConversation(client: Client, send: Send): Promise<number> {
   for (let count = 0; ; count += 1) {
     const id = await makeConversation(client, send, count);
@@ -220,7 +222,7 @@ async function uploadQuickly(client: Client, send: Send): Promise<() => Promise<
   };
 }
 
-/** Uploads slowly over a new connection each time: the bytes take a second and a half. */
+/** Returns a function that uploads audio over a new connection; each upload takes 1.5 seconds. */
 async function uploadSlowly(client: Client, send: Send): Promise<() => Promise<void>> {
   let count = 0;
   return async () => {

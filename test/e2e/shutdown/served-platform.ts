@@ -17,18 +17,18 @@ export const services = [
 ] as const;
 /** Schemas with jobs. */
 export const workingServices = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events'] as const;
-/** Jobs of a killed worker are taken over when its lease expires, after half a minute. */
+/** The lease of a killed worker expires after half a minute; then another worker takes its jobs. */
 const settleTimeoutMs = 120_000;
 
 export interface ServedPlatform {
   readonly platform: TestPlatform;
   readonly demo: Demo;
   /**
-   * @param tag prefix of created objects @param from bookings start from this time @param alsoRead additional paths to
-   * read
+   * Starts the load. @param tag prefix of created objects @param from bookings start at or after this time @param
+   * alsoRead additional paths to read
    */
   startLoad(tag: string, from: string, alsoRead?: readonly string[]): ConstantLoad;
-  /** Resolves when every job is complete and nothing is pending. */
+  /** Waits until every job and webhook is processed and nothing is waiting to be published. */
   settle(): Promise<void>;
   /** Checks that every acknowledged write exists exactly once. */
   expectEverythingKept(ledger: Ledger): Promise<void>;
@@ -37,7 +37,7 @@ export interface ServedPlatform {
   stop(): Promise<void>;
 }
 
-/** @param startedFrom folder of the code that runs first; default this repository */
+/** Starts the platform. @param startedFrom folder of the code that runs first; default: this repository */
 export async function startServedPlatform(url: string, startedFrom?: string): Promise<ServedPlatform> {
   const llm = await startLlm();
   llm.answerWith(async (messages) => {
@@ -82,9 +82,9 @@ export async function startServedPlatform(url: string, startedFrom?: string): Pr
     return found.flat();
   }
 
-  /** Returns the stream's line from `doctor`. */
+  /** Returns what `doctor` reports about the stream. */
   async function describeStream(name: string): Promise<string | undefined> {
-    const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer); // other checks may still fail
+    const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer); // `doctor` fails if any check fails, so the findings are read from the error.
     const findings = (await told) as { name: string; detail: string }[];
     return findings.find((finding) => finding.name === `stream ${name}`)?.detail;
   }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Receipts of failed updates, each in its own chat unless one is given. */
+/** Creates receipts of failed updates, each in a different chat unless a chat is given. Returns their ids. */
 async function receiveFailed(count: number, chat?: number): Promise<number[]> {
   const updates = Array.from({ length: count }, () => {
     const update = fixture.compose(chat ?? fixture.next(), { text: 'Again' });
@@ -48,7 +48,7 @@ async function readEntries(): Promise<{ action: string; target: string | null; c
   return rows.map((row) => ({ ...row, changes: JSON.parse(row.changes ?? 'null') }));
 }
 
-/** PostgreSQL rejects these writes while `work` runs. */
+/** Makes PostgreSQL reject these writes while `work` runs. */
 async function withoutWrites(writes: string, work: () => Promise<void>): Promise<void> {
   const { sql } = fixture.agents.env;
   await sql(
@@ -71,8 +71,8 @@ const acts: Readonly<Record<string, (ids: number[]) => Promise<unknown>>> = {
     bus.call(replayWebhooks, { ids }, { ...newContext(), actor: superuser }),
 };
 
-describe('replay of updates (A1)', () => {
-  it.each(Object.entries(acts))('commits %s and its audit entry together or neither', async (_what, act) => {
+describe('replay of Telegram updates (A1)', () => {
+  it.each(Object.entries(acts))('commits %s and its audit entry in one transaction', async (_what, act) => {
     const ids = await receiveFailed(1);
     const [before, jobs] = [await readEntries(), await countJobs()];
     await withoutWrites(noEntries, async () => {
@@ -86,7 +86,7 @@ describe('replay of updates (A1)', () => {
     ]);
   });
 
-  it('replays all updates or none, and audits only replayed ones', async () => {
+  it('replays all selected updates or none, and writes audit entries only for replayed updates', async () => {
     const ids = await receiveFailed(3);
     const before = await readEntries();
     await withoutWrites(`update on agents.webhook_receipts for each row when (new.id = ${ids[2]})`, async () => {
@@ -101,7 +101,7 @@ describe('replay of updates (A1)', () => {
     });
   });
 
-  it('counts every update of a chat although one job processes them', async () => {
+  it('counts every replayed update of a chat, although one job processes all of them', async () => {
     await receiveFailed(2, fixture.next());
     const jobs = await countJobs();
     expect(await replayAll()).toMatchObject({ matched: 2, replayed: 2, nothing_left: 0 });
@@ -116,11 +116,11 @@ describe('replay of updates (A1)', () => {
   });
 });
 
-describe('webhook registration of an agent (A1)', () => {
+describe('webhook registration of an agent at Telegram (A1)', () => {
   const set = (base_url = 'https://chat.example.org/') =>
     bus.call(setWebhook, { slug: 'guide', base_url }, newContext());
 
-  it('fails a registration when its audit entry cannot be stored, and stores one on success', async () => {
+  it('fails a registration whose audit entry cannot be stored, and stores an entry for a successful one', async () => {
     const before = await readEntries();
     await withoutWrites(noEntries, async () => {
       expect(await failureOf(set())).toMatchObject({ code: 'internal', message: 'Internal error' });

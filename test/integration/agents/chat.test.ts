@@ -18,7 +18,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   afterAll(() => fixture.stop());
   beforeEach(() => fixture.llm.answerWith(undefined));
 
-  /** A thread as operators read it. */
+  /** Returns a thread as operators read it. */
   async function readOf(key: string) {
     const [row] = await fixture.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
     const { messages } = await fixture.bus.call(
@@ -43,7 +43,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect((await fixture.recorded()).slice(-2)).toEqual(['*Hello* <b>you</b>', '**Welcome**, 1 < 2.\n\n- a\n- b']);
     });
 
-    it('sends prompt, earlier turns and the message to the model', async () => {
+    it('sends the prompt, earlier turns and the new message to the model', async () => {
       const first = await fixture.say('My name is Ada');
       const second = await fixture.say('What did I say before?', { visitor_id: first.visitor_id });
       expect(second.thread_key).toBe(first.thread_key);
@@ -90,7 +90,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(JSON.stringify(fixture.llm.requests.at(-1)?.messages)).not.toContain('new here');
     });
 
-    it('records and continues JSON replies without thoughts in strings (D84)', async () => {
+    it('removes thoughts from strings of JSON replies before it records and continues them (D84)', async () => {
       fixture.llm.answerWith(() => '{"answer":"<think>They are new here.</think>hi"}');
       const { agent_html: html, visitor_id } = await fixture.say('As JSON, please');
       expect([html, (await fixture.recorded()).at(-1)]).toEqual(['{"answer":"hi"}', '{"answer":"hi"}']);
@@ -179,7 +179,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     const countTurns = async (body: string): Promise<number> =>
       (await fixture.recorded()).filter((item) => item === body).length;
 
-    it('runs a repeated message once: first of a thread, later, and in progress', async () => {
+    it('runs a message repeated with its key once: the first of a thread, a later one, and one in progress', async () => {
       const first = await fixture.say('Said first', { name: 'name-of-the-first' });
       const requestsBefore = fixture.llm.requests.length;
       expect(await fixture.say('Said first', { name: 'name-of-the-first' })).toEqual(first);
@@ -200,7 +200,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       ]);
     });
 
-    it('runs a new turn for another text, visitor or agent, and without a key', async () => {
+    it('runs a new turn for a key with another text, visitor or agent, and for messages without a key', async () => {
       const first = await fixture.say('Mine', { name: 'a-name-used-again' });
       const others = [
         await fixture.say('Mine too', { name: 'a-name-used-again' }),
@@ -364,7 +364,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
 });
 
 describe('agents.chat.send without a runtime (rules/agents#visitor-chat)', () => {
-  it('checks 404, 400 and then 503', async () => {
+  it('returns 404 and 400 before 503 without a configured model', async () => {
     const fixture = await startAgentFixture(import.meta.url, { LLM_BASE_URL: '' });
     await fixture.apply([{ slug: 'guide', name: 'Guide' }]);
     expect((await failureOf(fixture.say('', { slug: 'nobody' }))).code).toBe('not_found');
@@ -387,7 +387,7 @@ describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () =>
   });
   afterAll(() => fixture.stop());
 
-  it('limits messages of one visitor at one address across replicas, including the first', async () => {
+  it('limits messages of one visitor at one address across replicas, including the first message', async () => {
     const { visitor_id } = await fixture.say('1');
     for (const body of ['2', '3']) await fixture.say(body, { visitor_id });
     const error = await failureOf(fixture.say('4', { visitor_id }));
@@ -406,7 +406,7 @@ describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () =>
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3);
   });
 
-  it('accepts messages again one minute after the oldest', async () => {
+  it('accepts messages again one minute after the oldest counted message', async () => {
     const ip = '10.0.0.10';
     for (const body of ['a', 'b', 'c']) await fixture.say(body, { ip });
     expect((await failureOf(fixture.say('d', { ip }))).code).toBe('rate_limited');

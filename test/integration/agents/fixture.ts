@@ -25,9 +25,9 @@ export interface AgentFixture {
     more?: { visitor_id?: string | null; slug?: string; ip?: string; deadlineMs?: number; name?: string | null },
   ): Promise<ChatReply>;
   apply(items: readonly unknown[], dryRun?: boolean): Promise<Applied>;
-  /** Bodies of all recorded messages of an agent, oldest first. */
+  /** Returns the texts of all recorded messages of an agent, oldest first. */
   recorded(slug?: string): Promise<string[]>;
-  /** Starts another replica. */
+  /** Starts another replica of the agents service. */
   replica(overrides?: Record<string, string>): Promise<Service>;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startAgentFixture(
     MEMORY_DELAY_MS: '3600000',
     ...overrides,
   };
-  // retried jobs start soon
+  // A short polling interval, so that retried jobs start soon.
   const tuning = { pollMs: 200 };
   const service = await startService('agents', env, settings, { tuning });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
@@ -89,7 +89,7 @@ export async function startAgentFixture(
   };
 }
 
-/** The error that a call fails with. */
+/** Returns the error with which a call fails. */
 export async function failureOf(promise: Promise<unknown>): Promise<AppError> {
   try {
     await promise;

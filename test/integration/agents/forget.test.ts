@@ -33,7 +33,7 @@ async function idle(): Promise<void> {
 }
 const record = () => fixture.bus.call(getRecord, { slug }, context());
 
-/** Tables with a column that contains a text. */
+/** Returns the tables in which a column contains the text. */
 async function findTraces(text: string): Promise<string[]> {
   const tables = await fixture.env.sql<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'agents'`,
@@ -51,7 +51,7 @@ async function findTraces(text: string): Promise<string[]> {
   return found;
 }
 
-/** A group thread as the messaging side records it. */
+/** Inserts a group thread as the Telegram feature records it. */
 async function addGroup(
   chatId: number,
   turns: readonly { user: number; asked: string; answered: string }[],
@@ -113,7 +113,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     expect((await record()).threads).toHaveLength(1);
   });
 
-  it('rejects a request without exactly one person', async () => {
+  it('rejects a request that does not identify exactly one person', async () => {
     for (const request of [{}, { visitor_id: 'a', thread_key: 'b' }, { visitor_id: '' }]) {
       expect(
         (await failureOf(fixture.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status,
@@ -154,7 +154,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     ).resolves.toEqual([{ version: 3 }]);
   });
 
-  it('erases receipts of the same chat, including those from before its migration', async () => {
+  it('erases receipts of the erased chat, including receipts from before its migration', async () => {
     await addGroup(-1001, [{ user: 1, asked: 'zanzibar', answered: 'ok' }]);
     await fixture.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [
       agentId,
@@ -177,7 +177,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await expect(fixture.env.sql(remaining, [agentId])).resolves.toEqual([{ n: 0 }]);
   });
 
-  it('keeps only the queue of a private chat with pending updates', async () => {
+  it('retains only the queue entry of an erased private chat with pending updates', async () => {
     const addChat = async (outcome: string, chatId: number): Promise<void> => {
       await fixture.env.sql(
         `with chat as (insert into agents.telegram_chats (agent_id, chat_id) values ($1, $2) returning id)
@@ -244,7 +244,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
 });
 
 describe('agents.record.forget (agents forget SLUG)', () => {
-  it('deletes one or all threads of an agent with their memory, and keeps other agents', async () => {
+  it('deletes one or all threads of an agent with their memory, and retains other agents', async () => {
     const other = await fixture.say('Is the zanzibar room free?', { slug });
     const one = await fixture.say('Is the zanzibar hall free?', { slug });
     const mine = slug;

@@ -46,13 +46,13 @@ async function threadOf(key: string): Promise<number> {
   return Number(row?.id);
 }
 
-/** A visitor with one answered message. */
+/** Opens the thread of a new visitor with one answered message. */
 async function openThread(body = 'Hello'): Promise<{ id: number; visitorId: string; key: string }> {
   const { visitor_id: visitorId, thread_key: key } = await fixture.agents.say(body);
   return { id: await threadOf(key), visitorId, key };
 }
 
-/** A chat with one answered message. */
+/** Opens a Telegram chat with one answered message. */
 async function openChat(chat = fixture.next()): Promise<{ id: number; chat: number }> {
   expect((await fixture.ask(chat, { text: 'Hello' })).outcome).toBe('answered');
   const [row] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
@@ -62,7 +62,7 @@ async function openChat(chat = fixture.next()): Promise<{ id: number; chat: numb
 }
 
 describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
-  it('sends no agent reply to a taken-over thread until hand-back, and records all messages together', async () => {
+  it('sends no agent reply in a taken-over thread until the takeover ends, and records all messages together', async () => {
     const { id, visitorId, key } = await openThread();
     expect(await call('take', id)).toMatchObject({
       thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } },
@@ -127,7 +127,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect(await listBodies(id)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'visitor: Slowly']);
   });
 
-  it('returns the same reply for a repeated idempotency key, also after hand-back', async () => {
+  it('returns the same reply for a repeated idempotency key, also after the takeover ended', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     const named = { visitor_id: visitorId, name: 'a-name-of-sixteen-characters' };
@@ -137,7 +137,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect((await listBodies(id)).filter((line) => line === 'visitor: Once')).toHaveLength(1);
   });
 
-  it('allows one operator per thread: a repeated takeover has no effect, and writing requires a takeover', async () => {
+  it('allows one operator per thread: a repeated takeover by this operator has no effect, and writing requires a takeover', async () => {
     const { id } = await openThread();
     expect(await failureOf(write(id, 'Hi'))).toMatchObject({ code: 'conflict', reason: 'thread_not_taken' });
     const { thread } = await call('take', id);
@@ -160,7 +160,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     );
   });
 
-  it('returns operator messages after a turn to the visitor, and nothing to unknown visitors', async () => {
+  it('returns later operator messages to the visitor of the thread, and nothing to unknown visitors', async () => {
     const { id, visitorId } = await openThread();
     expect(await updates(visitorId)).toEqual({ waits_for: null, messages: [], next: 0 });
     await call('take', id);
@@ -186,7 +186,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
       expect(await updates(who, 0, slug)).toEqual({ waits_for: null, messages: [], next: 0 });
   });
 
-  it('notifies waiting visitors on every replica of a takeover, message or hand-back (H2)', async () => {
+  it('notifies waiting visitors on every replica of a takeover, an operator message or the end of a takeover (H2)', async () => {
     const replica = await fixture.agents.replica({
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
@@ -242,7 +242,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     expect(listed).toEqual(ids);
   });
 
-  it('filters threads by takeover, and lists and reads them in pages without splitting a turn', async () => {
+  it('filters threads by takeover, and returns threads and messages in pages that never split a turn', async () => {
     const { id, visitorId } = await openThread();
     await fixture.agents.say('Again', { visitor_id: visitorId });
     await call('take', id);
@@ -267,7 +267,7 @@ describe('a taken-over Telegram chat (H3)', () => {
   const delivered = (id: number, expected: (string | null)[]) =>
     waitFor(async () => ((await words(id)).join() === expected.join() ? true : undefined), { what: 'the delivery' });
 
-  it('delivers operator messages once and in order, without agent replies until hand-back', async () => {
+  it('delivers operator messages once and in order, without agent replies until the takeover ends', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     const typing = fixture.telegram.callsOf('sendChatAction').length;
@@ -283,7 +283,7 @@ describe('a taken-over Telegram chat (H3)', () => {
     expect(fixture.telegram.impatient).toBe(0);
   });
 
-  it('delivers operator messages to the last message’s topic, or without a topic if it was deleted', async () => {
+  it('delivers operator messages to the topic of the last message, or without a topic if the topic was deleted', async () => {
     const chat = -fixture.next();
     const ask = (text: string, topic?: number) =>
       fixture.ask(chat, {
@@ -334,7 +334,7 @@ describe('a taken-over Telegram chat (H3)', () => {
     expect(fixture.telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === chat)).toHaveLength(4);
   });
 
-  it('does not repeat sends of an attempt that crashed', async () => {
+  it('does not repeat the sends of a delivery attempt that crashed', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     fixture.telegram.fail(chat, { kind: 'wait', seconds: 8 });
@@ -380,7 +380,7 @@ describe('operator messages (H4)', () => {
     expect(messages.at(4)?.content).toBe('Second\n\nThird');
   });
 
-  it('keeps operator messages out of other threads and facts, but remembers the visitor’s messages', async () => {
+  it('excludes operator messages from other threads and facts, and includes the visitor’s messages in the memory', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await fixture.agents.say('I am called Ada', { visitor_id: visitorId });
@@ -408,7 +408,7 @@ describe('operator messages (H4)', () => {
     ]);
   });
 
-  it('remembers only the visitor’s messages with the demo model, regardless of the last author', async () => {
+  it('includes only the visitor’s messages in the memory with the demo model, regardless of the last author', async () => {
     const { id, visitorId } = await openThread('I like tea');
     await call('take', id);
     await write(id, 'Hello from a person');
@@ -439,7 +439,7 @@ describe('operator messages (H4)', () => {
     expect(await remember()).toEqual(['I like tea / I do']);
   });
 
-  it('erases operator messages with the visitor, and in groups from the erased person’s first turn', async () => {
+  it('erases operator messages with the visitor, and in groups all operator messages since the erased person’s first turn', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await write(id, 'A secret of theirs');

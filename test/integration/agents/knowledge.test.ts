@@ -19,7 +19,7 @@ async function idle(): Promise<void> {
   await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 
-/** Remembers a visitor's message; the model returns all of it as knowledge. */
+/** Sends a message and waits until it is stored in memory. The model returns all its sentences as knowledge. */
 async function remember(...sentences: string[]): Promise<{ visitor_id: string; thread_key: string }> {
   fixture.llm.answerMemoryWith((messages) => {
     const data = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[]; turns?: { visitor: string }[] };
@@ -37,7 +37,7 @@ async function remember(...sentences: string[]): Promise<{ visitor_id: string; t
   return reply;
 }
 
-/** Prompt for a new visitor's message. */
+/** Returns the prompt that the model receives for the message of a new visitor. */
 async function promptOfNewVisitor(): Promise<string> {
   await fixture.say('Hello', { slug });
   const { messages } = fixture.llm.requests.at(-1) as { messages: readonly LlmMessage[] };
@@ -61,7 +61,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('uses sentences only after an operator approved them, and shows their source', async () => {
+  it('uses knowledge sentences only after an operator approved them, and returns their source', async () => {
     const { visitor_id, thread_key } = await remember('tea is served at five', 'somebody is ill with malaria');
     expect(await promptOfNewVisitor()).toBe('You are the guide.');
     const items = await list();
@@ -81,7 +81,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     await expect(fixture.env.sql(`select 1 from agents.jobs where type = 'agents.agent-memory'`)).resolves.toEqual([]);
   });
 
-  it('deletes rejected sentences, whether approved before or not', async () => {
+  it('deletes rejected knowledge sentences, including previously approved ones', async () => {
     await remember('tea is served at five', 'cake is served at six');
     const ids = (await list()).map(({ id }) => id);
     await decide(approveKnowledge, ids);
@@ -91,7 +91,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 
-  it('does not change sentences of another agent', async () => {
+  it('rejects approval and rejection of knowledge sentences of another agent without changes', async () => {
     await remember('tea is served at five');
     const own = await idOf('tea is served at five');
     const first = slug;
@@ -110,7 +110,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     }
   });
 
-  it('deletes approved sentences with their conversation', async () => {
+  it('deletes approved knowledge sentences with the thread that they are from', async () => {
     const { visitor_id } = await remember('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     await remember('cake is served at six', 'soup is served at noon');
@@ -125,7 +125,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 
-  it('keeps approved sentences when new ones are added, up to 200', async () => {
+  it('retains approved knowledge sentences when new ones are added, up to 200', async () => {
     await remember('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     const [thread] = await fixture.env.sql<{ id: number; agent: number }>(
@@ -160,14 +160,14 @@ describe('agent knowledge with AGENT_KNOWLEDGE=off, the default', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('neither requests nor stores knowledge, even if the model returns some', async () => {
+  it('neither requests nor stores knowledge, even if the model returns knowledge', async () => {
     await remember('somebody is ill with malaria');
     expect(fixture.llm.memoryRequests.at(-1)?.messages[0]?.content).not.toContain('knowledge');
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
     await expect(fixture.env.sql(`select 1 from agents.memory_facts where body like '%malaria%'`)).resolves.toEqual([]);
   });
 
-  it('lists and deletes stored knowledge without using it', async () => {
+  it('lists and deletes stored knowledge, but does not use it in prompts', async () => {
     const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
     await fixture.env.sql(
@@ -195,7 +195,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=automatic', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('removes rejected sentences from the summary', async () => {
+  it('removes rejected sentences from the agent memory', async () => {
     await remember('tea is served at five', 'cake is served at six');
     expect(await promptOfNewVisitor()).toContain('tea is served at five');
     await decide(rejectKnowledge, [await idOf('tea is served at five')]);

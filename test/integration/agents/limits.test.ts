@@ -57,7 +57,7 @@ describe('agents.chat.send under the limit of an address (D71)', () => {
 
 describe('daily token budget of an agent (D71)', () => {
   const dailyTokens = 3_000;
-  /** Reported by the scripted model. */
+  /** The number of tokens that the scripted model reports per call. */
   const tokensOfCall = 30;
   const prompt = 'You are the guide.';
   let fixture: AgentFixture;
@@ -102,7 +102,7 @@ describe('daily token budget of an agent (D71)', () => {
       ])
     ).map(({ tokens }) => Number(tokens))[0];
 
-  it('accepts calls until the budget is used up, and again the next day (UTC)', async () => {
+  it('accepts model calls until the daily token budget is used up, and again on the next day (UTC)', async () => {
     await use(dailyTokens - 1);
     await expect(fixture.say('The last one')).resolves.toBeDefined();
     await waitFor(async () => (await readUsed()) === dailyTokens - 1 + tokensOfCall);
@@ -126,15 +126,15 @@ describe('daily token budget of an agent (D71)', () => {
     await waitFor(async () => (await readUsed()) === tokensOfCall);
   });
 
-  it('reserves tokens before the call, so that concurrent calls of all replicas stay within the budget', async () => {
+  it('reserves tokens before each model call, so that concurrent calls of all replicas remain within the budget', async () => {
     const pendingReply = Promise.withResolvers<string>();
     fixture.llm.answerWith(() => pendingReply.promise);
     const requestsBefore = fixture.llm.requests.length;
     const calls = Array.from({ length: 10 }, () => fixture.say('At once'));
     let refused = 0;
     for (const call of calls) call.catch(() => refused++);
-    // Each call reserves a thousand tokens plus its prompt: the third has a budget of less than 3000, the fourth of
-    // more.
+    // Each call reserves a thousand tokens plus the size of its prompt. Three calls stay below the limit of 3000; the
+    // fourth would exceed it.
     await waitFor(() => refused === 7);
     pendingReply.resolve('ok');
     expect((await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
@@ -142,7 +142,7 @@ describe('daily token budget of an agent (D71)', () => {
     await waitFor(async () => (await readUsed()) === 3 * tokensOfCall);
   });
 
-  it('estimates tokens that the model does not report, and releases them if it was not reached', async () => {
+  it('estimates tokens that the model does not report, and releases the reservation if the model was not reached', async () => {
     fixture.llm.fail({ kind: 'no_usage' });
     fixture.llm.answerWith(() => 'An answer of some words.');
     await fixture.say('How much?');
@@ -157,7 +157,7 @@ describe('daily token budget of an agent (D71)', () => {
     await waitFor(async () => (await readUsed()) === estimate + tokensOfCall);
   });
 
-  it('counts tokens of memory jobs, which wait for the next day when the budget is used up', async () => {
+  it('counts the tokens of memory jobs, and delays these jobs to the next day when the budget is used up', async () => {
     await fixture.env.sql(
       `update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`,
     );
@@ -182,7 +182,7 @@ describe('daily token budget of an agent (D71)', () => {
     expect(fixture.llm.memoryRequests).toHaveLength(requestsBefore);
   });
 
-  it('sets no budget when the setting is 0, and exposes metrics of usage and rejections', async () => {
+  it('applies no budget when the setting is 0, and exposes metrics of token usage and rejections', async () => {
     await use(dailyTokens);
     const metrics = createMetrics('budget');
     const budget = createTokenBudget({ db, metrics, dailyTokens });

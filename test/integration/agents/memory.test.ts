@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 let agentCount = 0;
-/** Each test uses its own agent. */
+/** Creates an agent for one test and returns its slug. */
 async function addAgent(prompt = 'You are the guide of the Tea House.'): Promise<string> {
   const slug = `guide-${++agentCount}`;
   await fixture.apply([{ slug, name: 'Guide', prompt }]);
@@ -63,7 +63,7 @@ async function sayAndRemember(slug: string, body: string, visitor_id?: string) {
 }
 
 describe('thread memory (rules/agents#memory: each message is recorded on the thread and feeds agent memory)', () => {
-  it('includes every recorded turn in the memory, shows it in the record, and uses it in the next turn', async () => {
+  it('includes every recorded turn in the memory, lists the memory in the agent record, and uses it in the next turn', async () => {
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My name is Ada and I like oolong');
     const { threads } = await record(slug);
@@ -94,7 +94,7 @@ describe('thread memory (rules/agents#memory: each message is recorded on the th
     expect((await record(slug)).threads[0]?.memory.facts).toEqual(['My first message', 'My second message']);
   });
 
-  it('does not delay replies while the memory model hangs', async () => {
+  it('does not delay replies while the model of a memory job does not respond', async () => {
     const slug = await addAgent();
     fixture.llm.failMemory(...Array.from({ length: 20 }, () => ({ kind: 'silent' }) as const));
     const { visitor_id } = await fixture.say('1', { slug });
@@ -136,10 +136,10 @@ describe('thread memory (rules/agents#memory: each message is recorded on the th
     ).resolves.toEqual([]);
   });
 
-  it('builds the memory of a long history in several jobs', async () => {
+  it('builds the memory of a long thread in several jobs', async () => {
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My start');
-    // turns as the runtime records them, without 45 model calls
+    // Inserts turns as the chat runtime records them, to avoid 45 model calls.
     await fixture.env.sql(
       `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
        select t.id, n, kind, kind || n, '', now() from agents.threads t, generate_series(2, 46) n, unnest(array['chat_visitor', 'chat_agent']) kind
@@ -168,7 +168,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     await expect(fixture.env.sql(`select 1 from agents.jobs j where j::text like '%SECRETWORD%'`)).resolves.toEqual([]);
   });
 
-  it('fails a memory job when replies remain unusable, and catches up after a redrive or the next turn', async () => {
+  it('fails a memory job after repeated unusable replies, and processes its turns after a redrive or with the next turn', async () => {
     const slug = await addAgent();
     fixture.llm.failMemory(
       ...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const),
@@ -186,7 +186,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
   });
 
   it.each([400, 413, 422])(
-    'marks a memory job as dead when the model server rejects it with %i, and starts one with the next turn',
+    'makes a memory job dead when the model server rejects it with %i, and starts a new job with the next turn',
     async (status) => {
       const slug = await addAgent();
       fixture.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'status', status }) as const));
@@ -201,7 +201,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     },
   );
 
-  it('waits for an unavailable model without using up attempts', async () => {
+  it('postpones a memory job while the model is unavailable, without counting attempts', async () => {
     const slug = await addAgent();
     const away = { kind: 'status', status: 503 } as const;
     fixture.llm.failMemory(away, away);
@@ -219,7 +219,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 
-  it('has no effect when a memory job is repeated', async () => {
+  it('does not change the memory when a memory job is repeated', async () => {
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     const before = await record(slug);
@@ -237,12 +237,12 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     ]);
   });
 
-  it('writes once when memory jobs run concurrently', async () => {
+  it('writes the memory once when two memory jobs run concurrently', async () => {
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     let overtaken = false;
     fixture.llm.answerMemoryWith(async () => {
-      // another job writes while this one runs
+      // Simulates another job that writes the memory while this one runs.
       if (!overtaken)
         await fixture.env.sql(`update agents.thread_memories set version = version + 1, summary = 'by another'`);
       overtaken = true;
@@ -256,7 +256,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
 });
 
 describe('agent memory with AGENT_KNOWLEDGE=automatic', () => {
-  it('summarises the notes of all threads for new visitors', async () => {
+  it('summarises the notes of all threads as agent memory for new visitors', async () => {
     const slug = await addAgent();
     await sayAndRemember(slug, 'When do the gates open?');
     await sayAndRemember(slug, 'Is there parking?');
@@ -270,7 +270,7 @@ describe('agent memory with AGENT_KNOWLEDGE=automatic', () => {
     expect(system?.content).toContain('"about_the_subject":["Is there parking? When do the gates open?"]');
   });
 
-  it('contains no visitor data, even if the model returns it as knowledge', async () => {
+  it('includes no visitor data in agent memory, even if the model returns it as knowledge', async () => {
     const slug = await addAgent();
     fixture.llm.answerMemoryWith((messages) => {
       const { turns, notes } = dataOf(messages);
@@ -302,7 +302,7 @@ describe('agent memory with AGENT_KNOWLEDGE=automatic', () => {
     }
   });
 
-  it('keeps separate memory for each agent', async () => {
+  it('stores separate memory for each agent', async () => {
     const [one, other] = [await addAgent(), await addAgent()];
     await sayAndRemember(one, 'When do the gates open?');
     await fixture.say('Hello', { slug: other });
@@ -310,7 +310,7 @@ describe('agent memory with AGENT_KNOWLEDGE=automatic', () => {
     expect((await record(other)).agent.memory).toEqual({ summary: '', notes: [] });
   });
 
-  it('limits the agent memory per thread', async () => {
+  it('limits the notes of each thread in the agent memory', async () => {
     const slug = await addAgent();
     let n = 0;
     fixture.llm.answerMemoryWith((messages) => {

@@ -97,7 +97,7 @@ const written = (id: number) =>
   });
 
 describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
-  it('writes provenance envelopes, calls the model once per transcript, and keeps edited fields', async () => {
+  it('writes provenance envelopes, calls the model once per transcript, and retains edited fields', async () => {
     llm.answerSummaryWith(() => JSON.stringify(texts));
     const id = await addConversation(['Water is what I think of.', 'So do I.']);
     const before = llm.summaryRequests.length;
@@ -143,7 +143,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect((await published(id))?.fields).toMatchObject({ title: 'Mine', summary: { value: 'My words.' } });
   });
 
-  it('publishes nothing of speech erased during the job, and notes what was published before', async () => {
+  it('publishes nothing from speech that is erased during the job, and records what was published before', async () => {
     const lines = [{ start_ms: 0, end_ms: 1, person_id: eveId, speaker: null, text: 'My secret is out.' }];
     const [early, late] = [await addConversation([]), await addConversation([])];
     const items = [early, late].map((id) => ({ conversation_id: id, rows: lines }));
@@ -195,7 +195,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(prompts.at(-1)).toHaveProperty('notes');
   });
 
-  it('states problems in retries, and fails on unusable replies without quoting speech', async () => {
+  it('describes the problem to the model in a retry, and fails on unusable replies without quoting speech', async () => {
     const replies = ['no JSON', JSON.stringify({ ...texts, title: '' }), JSON.stringify(texts)];
     llm.answerSummaryWith(() => replies.shift() ?? '');
     const mended = await addConversation(['Something.']);
@@ -215,7 +215,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(await published(refused)).toBeUndefined();
   });
 
-  it('waits for the transcript and an unavailable model without using up attempts (D7a)', async () => {
+  it('postpones the summary until transcript and model are available, without counting attempts (D7a)', async () => {
     const id = await addConversation([]);
     await enter(id);
     await jobs.waitForError(id, 'The conversation has no transcript yet.');

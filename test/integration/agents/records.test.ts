@@ -26,7 +26,7 @@ describe('agent records', () => {
       config: { messaging: { bot_token: '12:abc', webhook_secret: 's3cret-of-24-characters_', echo_channel: '-100' } },
     };
 
-    it('previews a dry run, applies the file, and then reports no changes', async () => {
+    it('previews changes in a dry run, applies the file, and reports no changes when it is applied again', async () => {
       const dry = await fixture.apply([guide], true);
       expect(dry).toMatchObject({
         created: 1,
@@ -42,7 +42,7 @@ describe('agent records', () => {
       expect(again).toEqual({ created: 0, updated: 0, unchanged: 1, ids: applied.ids, diff: [] });
     });
 
-    it('updates only changed fields and never shows secrets', async () => {
+    it('updates only changed fields of an agent, and never returns secrets', async () => {
       const changed = {
         slug: 'guide',
         name: 'Guide',
@@ -63,12 +63,12 @@ describe('agent records', () => {
       ).resolves.toEqual([{ prompt: 'You are the guide.', token: '34:def' }]);
     });
 
-    it('clears prompt and infos with null', async () => {
+    it('clears prompt and infos of an agent with null', async () => {
       await fixture.apply([{ slug: 'bare', name: 'Bare', prompt: null, infos: null, config: null }]);
       expect(JSON.parse(await text('bare'))).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
     });
 
-    it('reports every problem and changes nothing', async () => {
+    it('reports every problem of the agents in a file and changes nothing', async () => {
       const error = await failureOf(
         fixture.apply([
           { slug: 'fine', name: 'Fine' },
@@ -129,7 +129,7 @@ describe('agent records', () => {
       await expect(fixture.apply([muted], true)).resolves.toMatchObject({ created: 1 });
     });
 
-    it('creates one agent for concurrent applications', async () => {
+    it('creates one agent when the same file is applied concurrently', async () => {
       const results = await Promise.all(
         Array.from({ length: 8 }, () => fixture.apply([{ slug: 'parallel', name: 'P' }])),
       );
@@ -139,7 +139,7 @@ describe('agent records', () => {
   });
 
   describe('agents.agents.get (rules/agents#agents)', () => {
-    it('returns slug, name, prompt and infos with exact numbers, without configuration', async () => {
+    it('returns slug, name, prompt and infos of an agent with exact numbers, without configuration', async () => {
       const document =
         '{"agents":[{"slug":"big","name":"Big \\"ü\\"","infos":{"n":12345678901234567890,"__proto__":{"x":1}},"config":{"k":"hush"}}],"dry_run":false}';
       await fixture.bus.callRaw(applyWorkspace, rawJson(document), context());
@@ -150,7 +150,7 @@ describe('agent records', () => {
       expect(Object.keys(JSON.parse(json) as object)).toEqual(['slug', 'name', 'prompt', 'infos']);
     });
 
-    it('returns 404 for an unknown slug', async () => {
+    it('returns 404 for an unknown agent slug', async () => {
       for (const slug of ['nobody', '', 'GUIDE', 'a\0b']) {
         expect((await failureOf(fixture.bus.callRaw(getAgent, { slug }, context()))).toBody()).toEqual({
           code: 'not_found',
@@ -161,7 +161,7 @@ describe('agent records', () => {
   });
 
   describe('agents.record.get and agents.record.forget (admin CLI, agents record and agents forget)', () => {
-    it('returns threads with messages, and deletes one thread, then all', async () => {
+    it('returns threads with their messages, and deletes one thread or all threads', async () => {
       await fixture.apply([
         { slug: 'kept', name: 'Kept' },
         { slug: 'forgetful', name: 'F' },

@@ -1,4 +1,7 @@
-/** The chat runtime for messaging channels: threads by key, turns by idempotency key, rows of the caller. */
+/**
+ * The chat runtime as messaging channels use it: threads are found by key and turns by idempotency key, and the caller
+ * writes its rows in the same transaction.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
@@ -95,8 +98,8 @@ const failureOf = async (promise: Promise<unknown>): Promise<TurnFailure> => {
   return error as TurnFailure;
 };
 
-describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32, D33)', () => {
-  it('records two rendered messages in a thread of the chat, as for the web', async () => {
+describe('chat runtime for every channel (rules/agents#messaging-webhook; D32, D33)', () => {
+  it('records a message and its reply, both rendered, in a thread of the Telegram chat, as for the web', async () => {
     fixture.llm.answerWith(() => '**Welcome**');
     const turn = await ask('*Hello*', { chat: 900, sender: 'telegram:user:7' });
     expect(turn).toMatchObject({
@@ -144,7 +147,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(await Promise.all([one, other].map((habit) => habit.isPlain()))).toEqual([false, false]);
   });
 
-  it('streams text of a model without a reasoning field until a reply contains an unopened thinking block (C1, D84)', async () => {
+  it('streams text of a model without a reasoning field until a reply contains thoughts without an opening marker (C1, D84)', async () => {
     const { logger } = fixture.env;
     const habit = createStoredHabit({ db, logger }, { baseUrl: 'https://llm.example.org/v1', model: 'plain' });
     const results = [await habit.isPlain()];
@@ -155,7 +158,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(results).toEqual([true, true, false, false, false, true]);
   });
 
-  it('creates one thread for concurrent first messages and answers them in sequence', async () => {
+  it('creates one thread for concurrent first messages and replies to them in order', async () => {
     let running = 0;
     let maxConcurrent = 0;
     fixture.llm.answerWith(async (messages) => {
@@ -195,7 +198,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await bodiesOf(903)).toHaveLength(2);
     });
 
-    it('records one turn although the chat migrated between two deliveries', async () => {
+    it('records one turn although the chat migrated to a supergroup between two deliveries', async () => {
       let waiting = 0;
       fixture.llm.answerWith(async () => {
         waiting++;
@@ -207,7 +210,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect([...(await bodiesOf(904)), ...(await bodiesOf(905))]).toEqual(['Hello', 'ok']);
     });
 
-    it('runs a separate turn for the same key of another agent', async () => {
+    it('runs a separate turn when another agent uses the same key', async () => {
       await fixture.apply([{ slug: 'second', name: 'Second' }]);
       const second = (await findAgent(db, 'second')) as Agent;
       await ask('Hello', { chat: 906, idempotencyKey: 'telegram:4' });
@@ -220,8 +223,8 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     });
   });
 
-  describe('chat runtime: rows of the caller', () => {
-    it('commits the caller’s rows with the turn', async () => {
+  describe('chat runtime: additional rows of the caller', () => {
+    it('commits the caller’s rows in the transaction of the turn', async () => {
       await ask('Hello', {
         inTransaction: async (tx, { turn, agentBody }) => void (await tx.query(addRow, [turn, agentBody])),
       });
@@ -243,7 +246,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   });
 
   describe('chat runtime: a failed turn', () => {
-    it('reports a model failure with its retry time', async () => {
+    it('reports a model failure with the time of the next retry', async () => {
       const limited = { kind: 'status', status: 429, retryAfter: 1 } as const;
       fixture.llm.fail(limited, { ...limited, retryAfter: 9 });
       expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({
@@ -254,7 +257,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await countThreads(908)).toBe(0);
     });
 
-    it('reports the caller’s deadline or abort signal', async () => {
+    it('reports a turn that ends at the caller’s deadline or abort signal', async () => {
       fixture.llm.fail({ kind: 'silent' });
       expect(await failureOf(ask('Lost', { signal: AbortSignal.timeout(50) }))).toMatchObject({ kind: 'out_of_time' });
       expect(await failureOf(ask('Late', { chat: 909, deadlineMs: Date.now() }))).toMatchObject({
@@ -263,7 +266,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await countThreads(909)).toBe(0);
     });
 
-    it('reports a lost lease, e.g. after the process was suspended', async () => {
+    it('reports a turn that lost its lease, e.g. after the process was suspended', async () => {
       fixture.llm.answerWith(async () => {
         await fixture.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
         return 'too late';
@@ -306,7 +309,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       await proxy.stop();
     });
 
-    it('polls less often for later tickets', async () => {
+    it('polls less often for tickets further back in the turn queue', async () => {
       const { threadId } = await ask('Hello');
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
       let polls = 0;
@@ -335,7 +338,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'its turn'));
     });
 
-    it('keeps the thread while another ticket waits', async () => {
+    it('does not delete a thread while another ticket waits for its turn', async () => {
       fixture.llm.fail({ kind: 'truncated' });
       const results = await Promise.allSettled([ask('one', { chat: 911 }), ask('two', { chat: 911 })]);
       expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -345,7 +348,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
 });
 
 describe('replies of the model (rules/providers#language-models)', () => {
-  it('combines a reply from a stream that was not requested', async () => {
+  it('assembles a reply that the server streamed without a request to stream', async () => {
     fixture.llm.answerWith(() => 'One two three');
     fixture.llm.fail({ kind: 'stream', pauseMs: 5 });
     expect((await ask('Hello')).agentBody).toBe('One two three');
@@ -360,7 +363,7 @@ describe('replies of the model (rules/providers#language-models)', () => {
     ['a stream with an error in it', { kind: 'stream', ending: 'error' }, 'empty'],
     ['a stream with nonsense in it', { kind: 'stream', ending: 'garbage' }, 'empty'],
   ] as const;
-  it.each(useless)('rejects replies that are %s', async (_what, fault, kind) => {
+  it.each(useless)('rejects model replies that are %s', async (_what, fault, kind) => {
     fixture.llm.answerWith(() => 'some words');
     fixture.llm.fail(fault);
     expect(await failureOf(ask('Lost', { chat: 920 }))).toMatchObject({ kind: 'no_answer', cause: { kind } });
@@ -369,7 +372,7 @@ describe('replies of the model (rules/providers#language-models)', () => {
 });
 
 describe('usage of the model (rules/operations#metrics; agents usage)', () => {
-  it('counts calls, tokens and time per agent and day, including failed calls', async () => {
+  it('counts model calls, tokens and time per agent and day, including failed calls', async () => {
     await fixture.apply([{ slug: 'counted', name: 'Counted' }]);
     const counted = (await findAgent(db, 'counted')) as Agent;
     await ask('Hello', { agent: counted });

@@ -1,4 +1,4 @@
-/** A locked chat does not block others, and its updates are answered in order afterwards (D20, D32). */
+/** A locked chat does not block other chats, and its updates are answered in order afterwards (D20, D32). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { listLockWaits, waitFor } from '#libs/testing';
@@ -19,8 +19,8 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-describe('a chat whose row is locked by a hanging process', () => {
-  it('uses one connection for any number of updates, does not block other chats, and replies in order later', async () => {
+describe('a Telegram chat whose row is locked by a process that does not respond', () => {
+  it('uses one connection for all updates of the locked chat, does not block other chats, and replies in order later', async () => {
     const [chat, other] = [fixture.next(), fixture.next()];
     await fixture.ask(chat, { text: 'Hello' });
     const { promise: isHeld, resolve: tellHeld } = Promise.withResolvers<void>();

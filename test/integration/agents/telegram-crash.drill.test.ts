@@ -98,7 +98,7 @@ function post(update: object): Promise<number> {
 
 describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a process (D32, D33b)`, () => {
   it(
-    'answers every message once and in order; receipts report sends interrupted by a kill',
+    'replies to every message once and in order, and reports sends interrupted by a kill in receipts',
     async () => {
       const running = await Promise.all(Array.from({ length: replicas }, startAgents));
       const bus = await connectBus({
@@ -186,7 +186,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
         const chat = key.split(':')[2];
         expect(bodies).toEqual(Array.from({ length: perChat }, (_value, index) => `${chat}/${index}`));
       }
-      // One send at a time per chat, so each kill affects at most one per chat.
+      // Each chat sends one message at a time, so a kill makes at most one send per chat uncertain.
       expect(uncertain.size).toBeLessThanOrEqual(kills * chats);
       for (const child of running) child.signal('SIGTERM');
       await Promise.all(running.map((child) => child.ended));

@@ -39,18 +39,18 @@ export interface Message {
 export interface TelegramFixture {
   readonly agents: AgentFixture;
   readonly telegram: TelegramServer;
-  /** An unused number for a chat or update. */
+  /** Returns an unused number for a chat or update. */
   next(): number;
   /** Publishes an update as the gateway does. Returns the delivery id. */
   deliver(
     update: unknown,
     options?: { slug?: string; secret?: string | null; headers?: Record<string, string>; deliveryId?: string },
   ): Promise<string>;
-  /** An update with a message; `chat` defaults to the private chat `chatId`. */
+  /** Returns an update with a message; the default of `chat` is the private chat `chatId`. */
   compose(chatId: number, message: Message): { update_id: number; message: Record<string, unknown> };
-  /** Sends a text and waits until it is settled. */
+  /** Sends a text and returns its receipt once the receipt is settled. */
   ask(chatId: number, message: Message, slug?: string): Promise<Receipt>;
-  /** The settled receipt of an update. */
+  /** Waits until the receipt of an update is settled and returns it. */
   settled(updateId: number): Promise<Receipt>;
   find(updateId: number): Promise<Receipt | undefined>;
   replay(id: number): Promise<{ id: number; job_id: string | null }>;
@@ -60,7 +60,7 @@ export interface TelegramFixture {
 const open = new Set(['pending', 'answering']);
 let counter = 1_000;
 
-/** A longer TELEGRAM_TIMEOUT_MS keeps a busy machine from ending sends. */
+/** Starts the fixture. On a busy machine, a longer TELEGRAM_TIMEOUT_MS prevents sends from timing out. */
 export async function startTelegramFixture(
   fileUrl: string,
   overrides: Record<string, string> = {},

@@ -69,7 +69,7 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
 
   it('rejects updates of an agent without a secret, without calling the model (D64)', async () => {
     await fixture.agents.apply([{ slug: 'open', name: 'Open', config: {} }]);
-    // as an earlier release stored it
+    // Stores the configuration as an earlier release did.
     await fixture.agents.env.sql(
       `update agents.agents set config = jsonb_build_object('messaging', jsonb_build_object('bot_token', $1::text)) where slug = 'open'`,
       [botToken],
@@ -135,7 +135,7 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     );
     await waitFor(async () => (await count()).deliveries === before.deliveries + 150);
     const { rows } = await count();
-    // The hour can change during the test.
+    // The limit applies per hour, and the hour can change during the test.
     expect(rows).toBeLessThanOrEqual(2 * (100 + 1));
     if (before.rows > 0) expect(rows).toBeLessThan(before.rows + 150);
   });
@@ -324,7 +324,7 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Go on']);
   });
 
-  it('erases receipt contents with the person and keeps outcomes', async () => {
+  it('erases the contents of receipts with the person, and retains their outcomes', async () => {
     const [chat, other] = [fixture.next(), fixture.next()];
     const receipt = await fixture.ask(chat, { text: 'My secret wish' });
     const kept = await fixture.ask(other, { text: 'Another wish' });
@@ -375,7 +375,7 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
   });
 });
 
-/** Rows that contain a user's Telegram id, which is also the id of the private chat. */
+/** Returns the tables with rows that contain a user's Telegram id, which is also the id of the user's private chat. */
 async function findNumber(user: number): Promise<string[]> {
   const rows = await fixture.agents.env.sql<{ place: string }>(
     `select 'telegram_chats' as place from agents.telegram_chats where chat_id = $1
@@ -389,7 +389,7 @@ async function findNumber(user: number): Promise<string[]> {
 }
 
 describe('order of accepted updates (D32)', () => {
-  it('delays an update while an earlier one has no receipt', async () => {
+  it('delays an update while an earlier update of the chat has no receipt', async () => {
     const chat = fixture.next();
     const [first, second] = [fixture.compose(chat, { text: 'first' }), fixture.compose(chat, { text: 'second' })];
     const { sql } = fixture.agents.env;
@@ -414,7 +414,7 @@ describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () =>
   const set = (slug: string) =>
     fixture.agents.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
 
-  it('registers the agent’s webhook with its secret and returns its state at the Bot API', async () => {
+  it('registers the agent’s webhook with its secret and returns the webhook state from the Bot API', async () => {
     expect(await set('guide')).toMatchObject({
       url: 'https://chat.example.org/api/hook/agents/guide',
       has_secret: true,
@@ -436,7 +436,7 @@ describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () =>
     expect((await failureOf(set('open'))).reason).toBe('webhook_secret_missing');
   });
 
-  it('rejects registration for an unknown agent and one without a token', async () => {
+  it('rejects registration for an unknown agent and for an agent without a token', async () => {
     expect((await failureOf(set('nobody'))).reason).toBe('agent_not_found');
     expect((await failureOf(set('mute'))).reason).toBe('bot_not_configured');
   });

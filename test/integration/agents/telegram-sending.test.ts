@@ -37,7 +37,7 @@ describe('a send rejected by the Bot API (D33b)', () => {
     expect(sendsTo(chat).map((call) => call.body['parse_mode'])).toEqual(['HTML', undefined]);
   });
 
-  it('repeats a send after Retry-After on 429, with messages in order', async () => {
+  it('repeats a send after the Retry-After of a 429 response, with messages in order', async () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, { kind: 'wait', seconds: 1 }, { kind: 'wait', seconds: 3 });
     const updates = ['first', 'second'].map((text) => fixture.compose(chat, { text }));
@@ -47,7 +47,7 @@ describe('a send rejected by the Bot API (D33b)', () => {
     expect(fixture.telegram.impatient).toBe(0);
   });
 
-  it('reports other rejected sends in the receipt without retrying, except to drop a deleted topic or question', async () => {
+  it('reports other rejected sends in the receipt without a retry, except for a retry without a deleted topic or question', async () => {
     const [chat, group] = [fixture.next(), -fixture.next()];
     fixture.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
     const receipt = await fixture.ask(chat, { text: 'x' });
@@ -62,7 +62,7 @@ describe('a send rejected by the Bot API (D33b)', () => {
     expect(fixture.telegram.visible.at(-1)).toMatchObject({ chatId: group, topicId: undefined, replyTo: undefined });
   });
 
-  it('marks the chat as blocked on 403 until the next message', async () => {
+  it('marks the chat as blocked after a 403 response until the next message from the chat', async () => {
     const chat = fixture.next();
     fixture.telegram.block(chat);
     expect(await fixture.ask(chat, { text: 'x' })).toMatchObject({
@@ -83,21 +83,24 @@ describe('a send with unknown outcome (D33b)', () => {
     ['a cut connection', { kind: 'dropped', delivered: true }],
     ['a time-out', { kind: 'silent', delivered: true }],
   ];
-  it.each(faults)('reports a send after %s without repeating it, and the chat continues', async (_what, fault) => {
-    const chat = fixture.next();
-    fixture.telegram.fail(chat, fault);
-    const receipt = await fixture.ask(chat, { text: 'one' });
-    expect(receipt).toMatchObject({
-      outcome: 'send_unknown',
-      sends: [{ part: 1, status: 'unknown', error: expect.any(String) }],
-    });
-    expect((await fixture.ask(chat, { text: 'two' })).outcome).toBe('answered');
-    const delivered = 'delivered' in fault && fault.delivered;
-    expect(fixture.telegram.textsOf(chat)).toEqual([...(delivered ? ['You said: one'] : []), 'You said: two']);
-    expect(sendsTo(chat)).toHaveLength(2);
-  });
+  it.each(faults)(
+    'reports a send after %s in the receipt without repeating it, and continues with the chat',
+    async (_what, fault) => {
+      const chat = fixture.next();
+      fixture.telegram.fail(chat, fault);
+      const receipt = await fixture.ask(chat, { text: 'one' });
+      expect(receipt).toMatchObject({
+        outcome: 'send_unknown',
+        sends: [{ part: 1, status: 'unknown', error: expect.any(String) }],
+      });
+      expect((await fixture.ask(chat, { text: 'two' })).outcome).toBe('answered');
+      const delivered = 'delivered' in fault && fault.delivered;
+      expect(fixture.telegram.textsOf(chat)).toEqual([...(delivered ? ['You said: one'] : []), 'You said: two']);
+      expect(sendsTo(chat)).toHaveLength(2);
+    },
+  );
 
-  it('repeats a send of unknown outcome on an operator’s replay, but no answered update', async () => {
+  it('repeats a send of unknown outcome on an operator’s replay, but does not repeat an answered update', async () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, { kind: 'broken', status: 504, delivered: false });
     const receipt = await fixture.ask(chat, { text: 'one' });
@@ -130,7 +133,7 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
     );
   });
 
-  it('moves the thread in order when service messages report the migration, in any order', async () => {
+  it('moves the thread in order when service messages report the migration, in any order of the two messages', async () => {
     for (const order of [
       ['to', 'from'],
       ['from', 'to'],
@@ -187,7 +190,7 @@ describe('invalid migrations (D32)', () => {
 });
 
 describe('an unavailable Bot API (D33b)', () => {
-  it('waits up to a day for the Bot API before the reply is sent', async () => {
+  it('retries a reply for up to a day while the Bot API is unavailable', async () => {
     const port = await findFreePort();
     const away = await startTelegramFixture(import.meta.url, { TELEGRAM_API_ROOT: `http://127.0.0.1:${port}` });
     try {

@@ -12,7 +12,7 @@ import {
 
 let fixture: TelegramFixture;
 beforeAll(async () => {
-  // Tests decide when the model replies, so it never times out.
+  // The tests decide when the model replies, so the call must not time out.
   fixture = await startTelegramFixture(import.meta.url, { LLM_TIMEOUT_MS: '60000' });
 });
 afterAll(() => fixture.stop());
@@ -50,7 +50,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect(fixture.telegram.callsOf('sendMessage').at(-1)).toMatchObject({ token: botToken });
   });
 
-  it('continues only the thread of the chat', async () => {
+  it('continues only the thread of the message’s chat', async () => {
     const [one, two] = [fixture.next(), fixture.next()];
     await fixture.ask(one, { text: 'My name is Ada' });
     await fixture.ask(one, { text: 'And now?' });
@@ -61,7 +61,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     );
   });
 
-  it('shows the typing status while the model works', async () => {
+  it('sends the typing action while the model works', async () => {
     const chat = fixture.next();
     let typing = 0;
     fixture.agents.llm.answerWith(async () => {
@@ -75,7 +75,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect(fixture.telegram.callsOf('sendChatAction').at(-1)?.body).toEqual({ chat_id: chat, action: 'typing' });
   });
 
-  it('answers a group message as a reply, in its topic only if it has one', async () => {
+  it('sends the reply to a group message as a Telegram reply, and in a topic if the message has one', async () => {
     const chat = -fixture.next();
     const topic = { message_thread_id: 7, chat: { id: chat, type: 'supergroup', is_forum: true } };
     await fixture.ask(chat, { ...topic, text: 'In a topic', message_id: 77, is_topic_message: true });
@@ -88,7 +88,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     expect(first?.body['reply_parameters']).toEqual({ message_id: 77, allow_sending_without_reply: true });
   });
 
-  it('passes the text to the model without the bot’s name', async () => {
+  it('removes the bot’s name from the text for the model', async () => {
     const chat = -fixture.next();
     const entities = [{ type: 'bot_command', offset: 0, length: 16 }];
     await fixture.ask(chat, { text: '/ask@example_bot hello', entities });
@@ -112,7 +112,7 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
 });
 
 describe('one reply per agent and update (D32)', () => {
-  it('sends one reply for repeated updates, concurrent and later', async () => {
+  it('sends one reply for an update that is delivered repeatedly, concurrently and later', async () => {
     const chat = fixture.next();
     const update = fixture.compose(chat, { text: 'Once' });
     await Promise.all(Array.from({ length: 8 }, () => fixture.deliver(update)));
@@ -125,7 +125,7 @@ describe('one reply per agent and update (D32)', () => {
     expect(await recordOf(chat)).toHaveLength(2);
   });
 
-  it('counts a redelivered broker message once', async () => {
+  it('counts a broker message once when it is redelivered', async () => {
     const update = fixture.compose(fixture.next(), { text: 'Once' });
     const deliveryId = randomUUID();
     await fixture.deliver(update, { deliveryId });
@@ -137,7 +137,7 @@ describe('one reply per agent and update (D32)', () => {
     expect((await fixture.find(update.update_id))?.deliveries).toBe(1);
   });
 
-  it('replies separately for each agent’s updates', async () => {
+  it('replies to the same update id separately for each agent', async () => {
     const [chat, update] = [fixture.next(), fixture.compose(1, {})];
     const own = { ...update, message: { ...update.message, chat: { id: chat, type: 'private' }, text: 'Both' } };
     await fixture.deliver(own);
@@ -150,7 +150,7 @@ describe('one reply per agent and update (D32)', () => {
 });
 
 describe('order of replies (D32: messages of one chat are answered in order)', () => {
-  it('keeps the order within a chat across replicas, without a slow chat blocking others', async () => {
+  it('replies in order within a chat across replicas, and does not delay other chats behind a slow one', async () => {
     await fixture.agents.replica();
     const [slow, quick] = [fixture.next(), fixture.next()];
     let release = (): void => undefined;
@@ -174,7 +174,7 @@ describe('order of replies (D32: messages of one chat are answered in order)', (
 });
 
 describe('a failing model (D33a)', () => {
-  it('notifies the chat of a model failure, records nothing, and answers on replay', async () => {
+  it('sends a failure notice to the chat when the model fails, records nothing, and replies on a replay', async () => {
     const chat = fixture.next();
     fixture.agents.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
     const receipt = await fixture.ask(chat, { text: 'Are you there?' });
@@ -188,7 +188,7 @@ describe('a failing model (D33a)', () => {
     expect(fixture.telegram.textsOf(chat)).toEqual([noAnswerNotice, 'You said: Are you there?']);
   });
 
-  it('does not call the model when the daily token budget is used up, and notifies the chat (D71)', async () => {
+  it('sends a notice instead of a model call when the daily token budget is used up (D71)', async () => {
     const use = (tokens: number) =>
       fixture.agents.env.sql(
         `insert into agents.token_budgets (agent_id, day, tokens) select id, (now() at time zone 'UTC')::date, $1 from agents.agents
@@ -209,7 +209,7 @@ describe('a failing model (D33a)', () => {
     expect(fixture.agents.llm.requests).toHaveLength(requestsBefore);
   });
 
-  it('notifies the chat when no model is configured', async () => {
+  it('sends a notice to the chat when no model is configured', async () => {
     const silent = await startTelegramFixture(import.meta.url, { LLM_BASE_URL: '' });
     try {
       const chat = fixture.next();
@@ -224,12 +224,12 @@ describe('a failing model (D33a)', () => {
 describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
   const echoes = (): string[] => fixture.telegram.textsOf(echoChannel);
 
-  it('sends question and reply to the echo channel', async () => {
+  it('copies question and reply to the echo channel', async () => {
     await fixture.ask(fixture.next(), { text: 'What is *it*?' }, 'mirrored');
     await waitFor(() => echoes().at(-1) === 'Q: What is it?\n\nA: You said: What is it?');
   });
 
-  it('sends a long echo in parts, after Retry-After of a 429', async () => {
+  it('sends a long echo in parts, and continues after the Retry-After of a 429 response', async () => {
     const [before, answer] = [
       echoes().length,
       Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n'),
@@ -269,7 +269,7 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
       }),
     ],
     ['a callback query', () => ({ callback_query: { id: '1', from: { id: 5 }, data: 'x' } })],
-  ])('sends %s to the echo channel raw, without a reply', async (_what, make) => {
+  ])('sends %s to the echo channel as raw JSON, without a reply to the chat', async (_what, make) => {
     const chat = fixture.next();
     const update = { update_id: fixture.next(), ...make(chat) };
     const requestsBefore = fixture.agents.llm.requests.length;
@@ -328,7 +328,7 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     expect(echoes().at(-1)).toHaveLength(4_096);
   });
 
-  it('still sends the reply when the echo fails, and does not retry the echo', async () => {
+  it('sends the reply when the echo fails, and does not retry the echo', async () => {
     fixture.telegram.fail(echoChannel, { kind: 'broken', status: 502, delivered: false });
     const chat = fixture.next();
     expect((await fixture.ask(chat, { text: 'Still there?' }, 'mirrored')).outcome).toBe('answered');

@@ -12,7 +12,7 @@ const thing = '/api/probe/things/7';
 const patch = (json: unknown) => fixture.call('PATCH', thing, { json });
 
 describe('Datetimes in responses (rules/http#datetimes-out)', () => {
-  it('passes datetimes through unchanged: the response bytes of the service are not modified', async () => {
+  it('does not modify datetimes: the response contains the exact bytes of the service', async () => {
     const text =
       '{"name":"\\u00e9","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}';
     expect((await fixture.call('POST', '/api/probe/optional', { body: text })).text).toBe(
@@ -36,7 +36,7 @@ describe('X-Request-Id (rules/http#request-id)', () => {
     expect(made).not.toBe(id);
   });
 
-  it('sends a request id with every kind of response', async () => {
+  it('sends a request id with every response', async () => {
     const replies = [
       await fixture.call('OPTIONS', thing, {
         headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' },
@@ -65,7 +65,7 @@ describe('Rate limits (rules/http#rate-limits)', () => {
 });
 
 describe('Overload or unavailable dependency (rules/http#overload)', () => {
-  it('returns 503 with Retry-After at the deadline, not later', async () => {
+  it('returns 503 with Retry-After at the deadline of the request, and not later', async () => {
     const reply = await fixture.call('GET', '/api/probe/wait/600000');
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([
       503,
@@ -85,7 +85,7 @@ describe('Overload or unavailable dependency (rules/http#overload)', () => {
     expect(v1.headers['retry-after']).toBe('1');
   });
 
-  it('hides the message of an internal error', async () => {
+  it('omits the message of an internal error', async () => {
     const api = await fixture.call('POST', '/api/probe/fail', { json: { code: 'fault' } });
     expect([api.status, api.json]).toEqual([500, { detail: 'Internal Server Error' }]);
     const v1 = await fixture.call('POST', '/api/v1/probe/fail', { json: { code: 'fault' } });
@@ -100,7 +100,7 @@ describe('Versioning (rules/http#headers-of-every-answer)', () => {
     }
   });
 
-  it('sends Deprecation for fields kept for old clients, also on rejected calls', async () => {
+  it('sends Deprecation for fields of old clients, also with rejected requests', async () => {
     expect((await patch({ sessionId: 'x' })).headers['deprecation']).toBe('true');
     expect((await patch({ sessionId: null, count: 'a' })).headers['deprecation']).toBe('true');
     expect((await patch({ count: 1 })).headers['deprecation']).toBeUndefined();
@@ -165,8 +165,8 @@ describe('CORS (rules/http#cross-origin-access)', () => {
   });
 });
 
-describe('ETag (rules/http#etag)', () => {
-  it('sends a strong ETag that depends only on the bytes, and answers If-None-Match with 304', async () => {
+describe('ETag of responses (rules/http#etag)', () => {
+  it('sends a strong ETag that depends only on the bytes, and returns 304 for a matching If-None-Match', async () => {
     const etag = String((await fixture.call('GET', thing)).headers['etag']);
     expect(etag).toMatch(/^"[^"]+"$/);
     expect((await fixture.call('GET', '/api/probe/things/8')).headers['etag']).not.toBe(etag);
@@ -187,7 +187,7 @@ describe('ETag (rules/http#etag)', () => {
     expect((await fixture.call('GET', '/api/probe/things/0')).headers['etag']).toBeUndefined();
   });
 
-  it('computes the ETag of a reply received in parts', async () => {
+  it('computes the ETag of a response that the gateway receives in parts', async () => {
     const first = await fixture.call('GET', '/api/probe/large/900');
     expect([first.status, first.text.length]).toEqual([200, 900 * 1024]);
     const again = await fixture.call('GET', '/api/probe/large/900', {
@@ -197,10 +197,10 @@ describe('ETag (rules/http#etag)', () => {
   });
 });
 
-describe('errors on /api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
+describe('errors on /api/v1/ in another envelope (rules/http#error-envelopes)', () => {
   const path = '/api/v1/probe/things/7';
 
-  it('uses {detail} for unparsable JSON, 413 and 422', async () => {
+  it('uses {detail} on /api/v1/ for unparsable JSON, 413 and 422', async () => {
     expect((await fixture.call('PATCH', path, { body: '{' })).json).toEqual({ detail: 'Cannot parse request body' });
     expect((await fixture.call('PATCH', path, { body: Buffer.alloc(4_194_305, 0x20) })).json).toEqual({
       detail: expect.any(String),
@@ -234,7 +234,7 @@ describe('errors on /api/v1/ outside its envelope (rules/http#error-envelopes)',
 });
 
 describe('application errors on /api/ (rules/http#error-envelopes)', () => {
-  it('returns reason, message and details, or {detail} without a reason', async () => {
+  it('returns reason, message and details of an error, or {detail} for an error without a reason', async () => {
     const fail = async (json: unknown) => (await fixture.call('POST', '/api/probe/fail', { json })).json;
     expect(await fail({ code: 'conflict', reason: 'version_conflict', details: { currentVersion: null } })).toEqual({
       error: 'version_conflict',

@@ -38,7 +38,7 @@ const listAssets = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
 
 describe('GET /chat/{agent_slug}', () => {
-  it('serves the chat page even when the agent cannot be looked up', async () => {
+  it('serves the chat page even when the agents service is unavailable', async () => {
     const response = await get('/chat/some-guide');
     expect(response.status).toBe(200);
     const html = await response.text();
@@ -62,7 +62,7 @@ describe('GET /chat/{agent_slug}', () => {
     await served.drain();
   });
 
-  it('forbids inline code, other hosts and framing by CSP', async () => {
+  it('forbids inline code, other hosts and framing on the chat page by CSP', async () => {
     const { headers } = await get('/chat/guide');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy.split('; ').toSorted()).toEqual([
@@ -87,7 +87,7 @@ describe('GET /chat/{agent_slug}', () => {
 });
 
 describe('GET /', () => {
-  it('links to the documents and chats, without broken links', async () => {
+  it('serves a start page with working links to the documents and chats', async () => {
     const response = await get('/');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
@@ -109,7 +109,7 @@ describe('GET /', () => {
 });
 
 describe('GET /chat/assets/{version}/{file}', () => {
-  it('serves every file the page references with an immutable cache lifetime', async () => {
+  it('serves every asset of the chat page with an immutable cache lifetime', async () => {
     const paths = listAssets(await (await get('/chat/guide')).text());
     expect(paths.map((path) => path.split('/').at(-1))).toEqual(['icon.svg', 'page.css', 'page.js']);
     for (const path of paths) {
@@ -127,12 +127,15 @@ describe('GET /chat/assets/{version}/{file}', () => {
     }
   });
 
-  it('serves current files to a page of another release, without caching', async () => {
+  it('serves the current assets to a page of another release, without caching', async () => {
     const response = await get('/chat/assets/another/page.js');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
   });
 
-  it.each(['index.html', 'tsconfig.json', '..%2Fmain.ts', 'constructor'])('returns 404 for %s', async (file) => {
-    expect((await get(`/chat/assets/any/${file}`)).status).toBe(404);
-  });
+  it.each(['index.html', 'tsconfig.json', '..%2Fmain.ts', 'constructor'])(
+    'returns 404 for the asset %s',
+    async (file) => {
+      expect((await get(`/chat/assets/any/${file}`)).status).toBe(404);
+    },
+  );
 });

@@ -33,7 +33,7 @@ async function open(text = ''): Promise<Client> {
 
 const get = (headers: string): string => `GET /api/probe/list HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 const authorization = `Authorization: Bearer ${token}\r\n`;
-/** Starts a request whose body is never sent. */
+/** Returns the head of a request whose body is never sent. */
 const begin = (method: string, path: string, headers = ''): string =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n${headers}\r\n`;
 const isAnswered = ({ received }: Client): boolean => received.startsWith('HTTP/1.1 ');
@@ -41,7 +41,10 @@ const closed = (all: readonly Client[]): boolean[] => all.map(({ isClosed }) => 
 const onlyFirst = Array.from({ length: maxConnections }, (_value, index) => index === 0);
 const none = onlyFirst.map(() => false);
 
-/** Opens as many clients as fit, one after the other, each after the previous one has progressed as far as it can. */
+/**
+ * Opens clients one after the other until the connection limit is reached. Each client is opened after the previous one
+ * has received its response.
+ */
 async function fill(text: string): Promise<Client[]> {
   const all: Client[] = [];
   for (let index = 0; index < maxConnections; index++) {
@@ -64,7 +67,7 @@ describe('connections beyond MAX_CONNECTIONS (D62)', () => {
   it.each([
     ['have sent nothing', ''],
     ['have sent half a head', 'GET / HTTP/1.1\r\n'],
-  ])('closes the oldest of the connections that %s', async (_name, text) => {
+  ])('closes the oldest connection that %s', async (_name, text) => {
     const before = countRefused();
     const silent = await Promise.all(Array.from({ length: maxConnections }, () => open(text)));
     const next = await open(get(authorization));
@@ -101,7 +104,7 @@ describe('connections beyond MAX_CONNECTIONS (D62)', () => {
     await leave();
   });
 
-  it('closes the oldest connection with a running anonymous request before an authenticated one', async () => {
+  it('closes a connection with a running anonymous request before one with an authenticated request', async () => {
     const busy = await fill(begin('POST', '/api/probe/optional'));
     const next = await open(get(authorization));
     await waitFor(() => next.received.startsWith('HTTP/1.1 200 '));

@@ -1,4 +1,4 @@
-/** The console as served by the gateway alone: its files, and no console where it is disabled. */
+/** The console as the gateway serves it without other services: its files, and 404 where the console is disabled. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectBus } from '#libs/nats';
 import { createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
@@ -24,7 +24,7 @@ async function start(settings: Record<string, string> = {}): Promise<string> {
 }
 
 describe('GET /console (P6)', () => {
-  it('references existing files, each cached until it changes', async () => {
+  it('references only existing files, each cached until the file changes', async () => {
     const baseUrl = await start();
     const html = await (await fetch(`${baseUrl}/console/keys/7`)).text();
     const linked = [...html.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
@@ -64,7 +64,7 @@ describe('GET /console (P6)', () => {
       expect((await fetch(`${baseUrl}/console/assets/x/${file}`)).status).toBe(404);
   });
 
-  it('returns 404 with CONSOLE_ENABLED=false, also for its sign-in', async () => {
+  it('returns 404 for the console and its sign-in with CONSOLE_ENABLED=false', async () => {
     const baseUrl = await start({ CONSOLE_ENABLED: 'false' });
     for (const path of ['/console', '/console/keys', '/console/api/v1/auth/whoami'])
       expect((await fetch(`${baseUrl}${path}`, { headers: { origin: baseUrl } })).status).toBe(404);

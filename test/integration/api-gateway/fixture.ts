@@ -223,7 +223,7 @@ export type Probe = Awaited<ReturnType<typeof startGatewayFixture>>;
 
 export const token = 'probe-token';
 
-/** Starts the fixture service on separate subjects and an app in front of it. */
+/** Starts the fixture service on its own subjects, with an HTTP server in front of it. */
 export async function startGatewayFixture(
   fileUrl: string,
   options: { maxInFlight?: number; maxConnections?: number } = {},
@@ -317,11 +317,11 @@ export async function startGatewayFixture(
     refusals,
     serving,
     call: createCall(port),
-    /** Ends all current waits. */
+    /** Ends all requests that are waiting now. */
     release,
     /**
-     * Stops the fixture; aborts running requests after `drainMs`, at the latest those waiting at the probe when its
-     * service stops.
+     * Stops the fixture. Aborts running requests after `drainMs`; requests that wait in the fixture service end when
+     * that service stops.
      */
     stop: async (drainMs = 1_000) => {
       await server.drain({ windowMs: 0, deadlineMs: drainMs });

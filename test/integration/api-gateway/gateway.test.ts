@@ -13,7 +13,7 @@ import { type DirectoryStandIn, person, serveDirectory } from './stand-ins.ts';
 let env: TestEnvironment;
 let bus: Bus;
 let people: DirectoryStandIn;
-/** The gateway's clock; it does not advance. */
+/** The time of the gateway's clock, which only tests advance. */
 let nowMs = 0;
 let call: (method: string, path: string, call?: Call) => Promise<Reply>;
 
@@ -60,7 +60,7 @@ const whoami = (auth: string | null) => call('GET', '/api/v1/auth/whoami', { aut
 const audio = '/api/coherence/conversations/1/audio';
 
 describe('credentials by route class (architecture#contracts; rules/access#classes-of-routes; D12, D30)', () => {
-  it('defines a class for every route', () => {
+  it('defines an access class for every route', () => {
     const classes = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.auth]));
     expect(
       [...classes.values()].every((auth) =>
@@ -74,7 +74,7 @@ describe('credentials by route class (architecture#contracts; rules/access#class
       if (place.includes('/api/v1/auth/') && !place.endsWith('login')) expect([place, auth]).toEqual([place, 'v1']);
   });
 
-  it('rejects the shared token with 401 on v1 and with 403 on a per-user operation', async () => {
+  it('rejects the shared token with 401 on v1 routes and with 403 on per-user routes', async () => {
     expect((await whoami(shared)).status).toBe(401);
     const reply = await call('POST', audio, { auth: shared });
     expect([reply.status, reply.json]).toEqual([
@@ -83,7 +83,7 @@ describe('credentials by route class (architecture#contracts; rules/access#class
     ]);
   });
 
-  it('accepts a per-user token, and never verifies text that is not a token', async () => {
+  it('accepts a per-user token, and does not verify text that does not have the format of a token', async () => {
     expect((await whoami(`Bearer ${people.issue()}`)).json).toEqual({ authenticated: true, person, key: null });
     const asked = people.calls.verify;
     for (const token of [
@@ -141,7 +141,7 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
     expect((await login('{"email":"ada@example.org","password":"wrong"}', 'test-login-secret')).json).toEqual(invalid);
   });
 
-  it('returns 429 with the wait of the login throttle', async () => {
+  it('returns 429 with the Retry-After of the login throttle', async () => {
     const reply = await login('{"email":"busy@example.org","password":"right"}', 'test-login-secret');
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([
       429,
@@ -160,7 +160,7 @@ describe('revocation (rules/access#login: effective within a second)', () => {
     expect((await whoami(`Bearer ${token}`)).status).toBe(401);
   });
 
-  /** Revokes a token that has just been used. */
+  /** Issues and uses a token, then revokes it. */
   const revokeUsed = async (): Promise<{ token: string; key: string }> => {
     const token = people.issue();
     expect((await whoami(`Bearer ${token}`)).status).toBe(200);
@@ -170,14 +170,14 @@ describe('revocation (rules/access#login: effective within a second)', () => {
   };
   const statusOf = async (token: string): Promise<number> => (await whoami(`Bearer ${token}`)).status;
 
-  it('rejects a revoked token on the event, before the gateway would verify it again', async () => {
+  it('rejects a revoked token when the revocation event arrives, before its 800 ms cache period ends', async () => {
     const { token, key } = await revokeUsed();
     expect(await statusOf(token)).toBe(200);
     bus.publish(directory.events.sessionsRevoked, { session_keys: [key] });
     await expect(waitFor(async () => (await statusOf(token)) === 401)).resolves.toBe(true);
   });
 
-  it('rejects a revoked token 800 ms after first use without the event', async () => {
+  it('rejects a revoked token 800 ms after its first use, even without the event', async () => {
     const { token } = await revokeUsed();
     nowMs += 799;
     expect(await statusOf(token)).toBe(200);
@@ -185,7 +185,7 @@ describe('revocation (rules/access#login: effective within a second)', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('verifies a token once for many calls', async () => {
+  it('verifies a token once for many requests within 800 ms', async () => {
     const token = people.issue();
     const asked = people.calls.verify;
     const replies = await Promise.all(Array.from({ length: 20 }, () => whoami(`Bearer ${token}`)));
@@ -199,7 +199,7 @@ const follow = (root: unknown, keys: readonly string[]): unknown =>
 
 const documents = ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'];
 
-describe('live schemas (rules/http#live-schema)', () => {
+describe('OpenAPI documents of the gateway (rules/http#live-schema)', () => {
   it.each(documents)('documents every public route in %s', async (path) => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     expect(document.openapi).toMatch(/^3\.1\./);
@@ -230,7 +230,7 @@ describe('live schemas (rules/http#live-schema)', () => {
     }
   });
 
-  it.each(documents)('has no dangling references and only compilable schemas in %s', async (path) => {
+  it.each(documents)('contains no dangling references and only compilable schemas in %s', async (path) => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     const text = JSON.stringify(document);
     for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -242,9 +242,9 @@ describe('live schemas (rules/http#live-schema)', () => {
   });
 });
 
-describe('docs pages (rules/http#live-schema)', () => {
+describe('pages of the API documents (rules/http#live-schema)', () => {
   it.each(['/api/docs', '/api/docs/', '/api/v1/docs', '/api/ops/docs'])(
-    'loads nothing from other hosts at %s',
+    'loads no resources from other hosts at %s',
     async (path) => {
       const page = await call('GET', path, { auth: null });
       expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -262,7 +262,7 @@ describe('docs pages (rules/http#live-schema)', () => {
     },
   );
 
-  it('returns 404 for unknown assets and 304 for cached ones', async () => {
+  it('returns 404 for unknown page assets and 304 for cached ones', async () => {
     for (const file of ['x.js', '..%2f..%2fpackage.json', 'constructor'])
       expect((await call('GET', `/api/docs/assets/${file}`)).status).toBe(404);
     const { etag } = (await call('GET', '/api/docs/assets/reference.js')).headers;
@@ -309,7 +309,7 @@ describe('load and streams (architecture#large-messages; rules/http#overload)', 
   });
   afterAll(() => fixture.stop());
 
-  it('rejects requests beyond the concurrency limit', async () => {
+  it('rejects requests beyond the limit of concurrent requests', async () => {
     let answered = 0;
     const calls = Array.from({ length: 6 }, () =>
       fixture.call('GET', '/api/probe/wait/60000').finally(() => answered++),
@@ -323,18 +323,18 @@ describe('load and streams (architecture#large-messages; rules/http#overload)', 
     expect((await fixture.call('GET', '/api/probe/wait/1')).status).toBe(200);
   });
 
-  it('streams a reply of any size', async () => {
+  it('streams a response of any size', async () => {
     const reply = await fixture.call('GET', '/api/probe/stream/20000');
     expect([reply.status, reply.complete, reply.text.length]).toEqual([200, true, 20_000 * 1024]);
   });
 
-  it('closes the connection when the stream fails', async () => {
+  it('closes the client connection when a streamed response fails', async () => {
     const reply = await fixture.call('GET', '/api/probe/stream/5000?broken=true');
     expect([reply.status, reply.complete]).toEqual([200, false]);
     expect(reply.text.length).toBeLessThan(5_000 * 1024);
   });
 
-  it('stops the producer when the client disconnects or does not read', async () => {
+  it('stops reading the stream when the client disconnects or does not read', async () => {
     const cancelled = fixture.state.cancelled;
     const socket = connect(fixture.port, '127.0.0.1');
     socket.write('GET /api/probe/stream/2000000 HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -346,7 +346,7 @@ describe('load and streams (architecture#large-messages; rules/http#overload)', 
 });
 
 describe('gateway shutdown (architecture#services)', () => {
-  it('finishes the running request, closes idle connections and accepts no new ones', async () => {
+  it('completes the running request, closes idle connections and accepts no new connections', async () => {
     const fixture = await startGatewayFixture(import.meta.url);
     const kept = new Agent({ keepAlive: true });
     const running = new Promise<string>((resolve, reject) => {

@@ -1,5 +1,5 @@
 /**
- * Requests that wait for events: what ends them, and the rights under which they are answered (rules/events#documents;
+ * Requests that wait for events: what ends them, and which rights apply to the response (rules/events#documents;
  * rules/operations#promises; D89).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -46,7 +46,7 @@ const read = async (query: string): Promise<Page> => {
   return (await answer.json()) as Page;
 };
 
-/** A session and a service key of a separate account. */
+/** Creates an account with a session and a service key. */
 async function admit(
   name: string,
   superuser = false,
@@ -66,7 +66,7 @@ async function follow(bearer: string, query: string): Promise<{ status: number; 
   return { status: answer.status, types: items.map(({ type }) => type) };
 }
 
-describe('long-polling for events while access ends (D89)', () => {
+describe('long-polling for events when access ends (D89)', () => {
   const { rpcs } = directory;
   const logOut = ({ session }: Awaited<ReturnType<typeof admit>>) =>
     ask('/api/v1/auth/logout', {
@@ -75,7 +75,7 @@ describe('long-polling for events while access ends (D89)', () => {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
     });
 
-  it('returns 401 and no later events, however the credential ends', async () => {
+  it('returns 401 and no later events after the credential ends in any way', async () => {
     const acts: Record<string, (who: Awaited<ReturnType<typeof admit>>) => Promise<unknown>> = {
       'logged-out': logOut,
       deactivated: ({ email }) => fixture.call(rpcs.deactivateAccount, { email }),
@@ -97,7 +97,7 @@ describe('long-polling for events while access ends (D89)', () => {
     );
     const expired = await admit('expired');
     const expiry = follow(expired.key.token, `after=${next}&wait=30&types=question.changed`);
-    await read(`after=${next}&wait=1&types=question.changed`); // by then the requests have reached the events service
+    await read(`after=${next}&wait=1&types=question.changed`); // When this read returns, the waiting requests have reached the events service.
     await fixture.env.sql('update directory.service_keys set expires_at = clock_timestamp() where id = $1', [
       expired.key.id,
     ]);
@@ -112,7 +112,7 @@ describe('long-polling for events while access ends (D89)', () => {
     expect(performance.now() - startedMs).toBeLessThan(20_000);
   });
 
-  it('returns 401 in the console when its session ends', async () => {
+  it('returns 401 in the console after the session ends', async () => {
     const [email, password] = ['console@example.org', 'a password of the console'];
     await fixture.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser: true });
     const origin = `http://127.0.0.1:${gateway.port}`;
@@ -122,14 +122,14 @@ describe('long-polling for events while access ends (D89)', () => {
     const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
     const { next } = (await (await inConsole('/api/v1/events?after=latest', {}, cookie)).json()) as Page;
     const waiting = inConsole(`/api/v1/events?after=${next}&wait=30&types=conversation.created`, {}, cookie);
-    await read(`after=${next}&wait=1&types=question.changed`); // by then the request has reached the events service
+    await read(`after=${next}&wait=1&types=question.changed`); // When this read returns, the waiting request has reached the events service.
     expect((await inConsole('/api/v1/auth/logout', { method: 'POST', body: '{}' }, cookie)).status).toBe(200);
     await fixture.create();
     const answer = await waiting;
     expect([answer.status, await answer.text()]).toEqual([401, expect.not.stringContaining('conversation.created')]);
   });
 
-  it('returns only events that the account can still read at the end', async () => {
+  it('returns only events that the account can still read at the time of the response', async () => {
     const [demoted, owner] = [await admit('demoted', true), await admit('owner')];
     const { next } = await read('after=latest');
     const disable = async (): Promise<void> => {
@@ -143,7 +143,7 @@ describe('long-polling for events while access ends (D89)', () => {
     const [waiting, whole] = [follow(demoted.session, query), follow(token, query)];
     await read(`after=${next}&wait=1&types=question.changed`);
     await fixture.call(rpcs.grantAccount, { email: demoted.email, superuser: false });
-    await read(`after=${next}&wait=1&types=question.changed`); // longer than a credential is cached
+    await read(`after=${next}&wait=1&types=question.changed`); // Waits longer than a credential is cached.
     await disable();
     expect(await whole).toEqual({ status: 200, types: ['webhook_endpoint.disabled'] });
     expect(await waiting).toEqual({ status: 200, types: [] });
@@ -151,11 +151,11 @@ describe('long-polling for events while access ends (D89)', () => {
 });
 
 describe('long-polling for events', () => {
-  it('responds when an event is published, also after the first polling interval', async () => {
+  it('responds when an event is published, also after a polling interval without events', async () => {
     const { next } = await read('after=latest');
     const startedMs = performance.now();
     const waiting = read(`after=${next}&wait=30&types=conversation.created`);
-    // Longer than one wait cycle.
+    // Waits longer than one polling interval of the waiting request.
     await read(`after=${next}&wait=6&types=question.changed`);
     await fixture.create();
     expect((await waiting).items.map(({ type }) => type)).toEqual(['conversation.created']);
@@ -166,7 +166,7 @@ describe('long-polling for events', () => {
     const { next } = await read('after=latest');
     const startedMs = performance.now();
     const waiting = read(`after=${next}&wait=30&types=question.changed`);
-    // By then the request has reached the events service.
+    // When this read returns, the waiting request has reached the events service.
     await read(`after=${next}&wait=1&types=question.changed`);
     await gateway.stop();
     expect(await waiting).toEqual({ items: [], next, has_more: false });

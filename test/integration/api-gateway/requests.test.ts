@@ -118,7 +118,7 @@ describe('Limits of errors (D60)', () => {
   const list = async (json: unknown) => (await patch(json)).json.detail;
   const detailed = (count: number) => list({ people: Array.from({ length: count }, () => ({ id: 'x' })) });
 
-  it('lists at most fifty problems', async () => {
+  it('lists at most fifty problems of a request', async () => {
     expect([(await detailed(49)).length, (await detailed(50)).length, (await detailed(51)).length]).toEqual([
       49, 50, 50,
     ]);
@@ -127,13 +127,13 @@ describe('Limits of errors (D60)', () => {
     );
   });
 
-  it('truncates keys after 120 characters', async () => {
+  it('truncates keys in an error to 120 characters', async () => {
     const claim = { personId: 'x' };
     const [fits, cut] = await list({ claims: { ['a'.repeat(120)]: claim, ['b'.repeat(4_000_000)]: claim } });
     expect([fits?.loc[3], cut?.loc[3]]).toEqual(['a'.repeat(120), 'b'.repeat(120)]);
   });
 
-  it('returns at most 64 KiB for any error', async () => {
+  it('limits every error response to 64 KiB', async () => {
     const deep = `${'{"\\u0000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":'.repeat(60)}1${'}'.repeat(60)}`;
     const reply = await fixture.call('PATCH', thing, { body: `{"infos":${deep}}` });
     expect(reply.status).toBe(422);
@@ -146,7 +146,7 @@ describe('Limits of errors (D60)', () => {
     expect((await list({ ...undeclared, count: 'a' })).map(({ loc }) => loc.slice(2))).toEqual([['count'], ['x0']]);
   });
 
-  it('lists at most fifty problems of all sources together', async () => {
+  it('lists at most fifty problems of body, path and query together', async () => {
     const people = Array.from({ length: 100 }, () => ({ id: 'x' }));
     const reply = await fixture.call('PATCH', '/api/probe/things/x', { json: { people } });
     expect(reply.json.detail).toHaveLength(50);
@@ -191,13 +191,13 @@ describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
     ]);
   });
 
-  it('uses only the methods of a fixed path that also matches a pattern', async () => {
+  it('accepts on a fixed path that also matches a pattern only the methods of the fixed path', async () => {
     expect((await fixture.call('GET', '/api/probe/things/special')).status).toBe(200);
     const reply = await fixture.call('PATCH', '/api/probe/things/special', { json: {} });
     expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('serves HEAD as GET without the body', async () => {
+  it('returns for HEAD the response to GET without the body', async () => {
     const [get, head] = [await fixture.call('GET', thing), await fixture.call('HEAD', thing)];
     expect([head.status, head.text, head.headers['content-length'], head.headers['etag']]).toEqual([
       200,
@@ -207,14 +207,14 @@ describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
     ]);
   });
 
-  it('returns a JSON envelope also for invalid HTTP', async () => {
+  it('returns a JSON error envelope also for invalid HTTP', async () => {
     const reply = await fixture.call('GET', thing, { headers: { 'x-long': 'a'.repeat(20_000) } });
     expect([reply.status, reply.json]).toEqual([431, { detail: expect.any(String) }]);
   });
 });
 
 describe('422 items (rules/http#validation-items)', () => {
-  it('lists the problems of all sources together', async () => {
+  it('lists the problems of body, path and query together', async () => {
     const reply = await fixture.call('POST', '/api/probe/keyed?person_id=x', { json: {} });
     expect(reply.json).toEqual({
       detail: [
@@ -269,7 +269,7 @@ describe('422 items (rules/http#validation-items)', () => {
     expect(await items(json)).toEqual([item]);
   });
 
-  it('includes the bound in ctx', async () => {
+  it('includes the violated bound of a validation item in ctx', async () => {
     const [item] = (await patch({ tags: ['a', 'b', 'c'] })).json.detail;
     expect(item).toEqual({
       type: 'too_long',
@@ -315,7 +315,7 @@ describe('422 items (rules/http#validation-items)', () => {
     expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['header', 'Idempotency-Key']]);
   });
 
-  it('maps the outcome of a reply to its status', async () => {
+  it('maps the outcome in a service reply to its HTTP status', async () => {
     const reply = await fixture.call('POST', '/api/probe/keyed?person_id=1', {
       json: { questionId: 1 },
       headers: { 'idempotency-key': 'k' },
@@ -344,7 +344,7 @@ describe('Unknown query parameters and body fields (rules/http#paths-and-methods
     expect((await fixture.call('GET', '/api/probe/list?x=1&limit=5')).json).toEqual({ limit: 5 });
   });
 
-  it('uses the last of repeated parameters and the default of absent ones', async () => {
+  it('uses the last of repeated query parameters, and the default of missing ones', async () => {
     expect((await fixture.call('GET', '/api/probe/list?limit=99&limit=3')).json).toEqual({ limit: 3 });
     expect((await fixture.call('GET', '/api/probe/list')).json).toEqual({ limit: 20 });
   });

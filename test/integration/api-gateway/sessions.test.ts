@@ -70,7 +70,7 @@ beforeEach(() => {
 });
 
 describe('sessions in the gateway (rules/access#login: revocation takes effect within a second)', () => {
-  it('verifies a session again 800 ms after the request, not after the reply', async () => {
+  it('verifies a session again 800 ms after the verification request, not after its reply', async () => {
     answer = () => {
       nowMs += 500;
       return Promise.resolve(known);
@@ -84,7 +84,7 @@ describe('sessions in the gateway (rules/access#login: revocation takes effect w
     expect(asked).toBe(2);
   });
 
-  it('invalidates a session that is revoked during its verification', async () => {
+  it('invalidates a session that is revoked while the gateway verifies it', async () => {
     const { promise, resolve } = Promise.withResolvers<typeof known>();
     answer = () => promise;
     const first = sessions.verify(token, newCall);
@@ -99,19 +99,19 @@ describe('sessions in the gateway (rules/access#login: revocation takes effect w
     expect(asked).toBe(3);
   });
 
-  it('verifies a session once for concurrent calls', async () => {
+  it('verifies a session once for concurrent requests', async () => {
     await Promise.all(Array.from({ length: 5 }, async () => sessions.verify(token, newCall)));
     expect(asked).toBe(1);
   });
 
-  it('keeps a session cached when another one is invalidated', async () => {
+  it('does not drop a cached session when another session is invalidated', async () => {
     await sessions.verify(token, newCall);
     sessions.invalidate('b'.repeat(32));
     await sessions.verify(token, newCall);
     expect(asked).toBe(1);
   });
 
-  it('does not cache rejected sessions', async () => {
+  it('does not cache a rejected session', async () => {
     answer = () => Promise.reject(new AppError({ code: 'unauthenticated', message: 'no' }));
     for (let round = 1; round <= 2; round++) {
       await expect(sessions.verify(token, newCall)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -132,7 +132,7 @@ describe('sessions in the gateway (rules/access#login: revocation takes effect w
 describe('service keys in the gateway (rules/access#service-keys; K6, K7)', () => {
   const keyToken = `svc_key_${keyId}_${'x'.repeat(43)}`;
 
-  it('verifies a key once within 800 ms, and again after invalidation', async () => {
+  it('verifies a key once within 800 ms, and again after its invalidation', async () => {
     const keys = createKeys(bus, () => nowMs);
     await expect(keys.verify(keyToken, newCall)).resolves.toEqual(keyActor);
     nowMs = 799;
@@ -145,7 +145,7 @@ describe('service keys in the gateway (rules/access#service-keys; K6, K7)', () =
     expect(asked).toBe(3);
   });
 
-  it('distinguishes the formats of session tokens and keys', () => {
+  it('distinguishes session tokens from service keys by their format', () => {
     const forms = [createSessions(bus), createKeys(bus)].map((form) => [form.matches(token), form.matches(keyToken)]);
     expect(forms).toEqual([
       [true, false],

@@ -16,7 +16,7 @@ const contract = defineService({
 });
 
 export interface DirectoryStandIn {
-  /** Actor of each token. Delete an entry to revoke its token. */
+  /** The actor of each token. Deleting an entry revokes the token. */
   readonly tokens: Map<string, UserActor>;
   readonly calls: { verify: number; refused: string[]; logins: { email: string; ip: string }[] };
   /** Issues a token. */

@@ -15,7 +15,7 @@ const items = async (json: unknown) => (await patch(json)).json.detail.map(({ ty
 describe('JSON body cap (rules/http#json-body-cap)', () => {
   const sized = (bytes: number): string => `{"infos":{"a":"${'x'.repeat(bytes - 18)}"}}`;
 
-  it('accepts exactly 4 194 304 bytes and rejects one more with 413', async () => {
+  it('accepts a JSON body of exactly 4 194 304 bytes and rejects one more byte with 413', async () => {
     const exact = sized(4_194_304);
     expect(Buffer.byteLength(exact)).toBe(4_194_304);
     const passed = await fixture.call('PATCH', thing, { body: exact });
@@ -24,7 +24,7 @@ describe('JSON body cap (rules/http#json-body-cap)', () => {
     expect([refused.status, refused.json]).toEqual([413, { detail: expect.any(String) }]);
   });
 
-  it('applies the body cap without a Content-Length too', async () => {
+  it('applies the JSON body cap also to a body without a Content-Length', async () => {
     const send = async (bytes: number) => {
       const response = await fetch(`http://127.0.0.1:${fixture.port}${thing}`, {
         method: 'PATCH',
@@ -71,7 +71,7 @@ describe('Ids (rules/http#ids)', () => {
     },
   );
 
-  it('accepts the largest id', async () => {
+  it('accepts the largest id in a path', async () => {
     expect((await fixture.call('GET', '/api/probe/things/2147483647')).json).toEqual({ thing_id: 2_147_483_647 });
   });
 
@@ -81,11 +81,11 @@ describe('Ids (rules/http#ids)', () => {
     ['2147483648', 0],
     ['99999999999999999999', 0],
     ['-99999999999999999999', 0],
-  ])('forwards the query id %s as an id that does not exist', async (text, id) => {
+  ])('forwards the query id %s, for which no object exists', async (text, id) => {
     expect((await fixture.call('GET', `/api/probe/list?person_id=${text}`)).json).toEqual({ limit: 20, person_id: id });
   });
 
-  it('parses lists of ids (D18)', async () => {
+  it('parses lists of ids in a query (D18)', async () => {
     const ids = async (query: string) => {
       const reply = await fixture.call('GET', `/api/probe/batch${query}`);
       return reply.status === 200 ? reply.json.ids : reply.json.detail.map(({ type, loc }) => [type, loc]);
@@ -115,19 +115,19 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
     ['types[]=', ''],
     ['types', ''],
     ['type[]=a&[]=b&types[x]=c&xtypes[]=d', undefined],
-  ])('joins %s in query order', async (query, types) => {
+  ])('joins the list values of the query %s in order', async (query, types) => {
     const { json } = await fixture.call('GET', `/api/probe/list?${query}`);
     expect((json as { types?: string }).types).toBe(types);
   });
 
   it.each(['ids=3,1,2', 'ids=3&ids=1&ids=2', 'ids[]=3&ids=1,2', 'ids%5B%5D=3&ids[]=1&ids[]=2'])(
-    'joins %s of numbers in the same way',
+    'joins the list numbers of the query %s in order',
     async (query) => {
       expect((await fixture.call('GET', `/api/probe/batch?${query}`)).json.ids).toEqual([3, 1, 2]);
     },
   );
 
-  it('validates the joined list', async () => {
+  it('validates the joined values of a list', async () => {
     const problems = async (path: string) =>
       (await fixture.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
     expect(await problems('/api/probe/batch?ids[]=1&ids[]=x')).toEqual([['int_parsing', ['query', 'ids']]]);
@@ -138,7 +138,7 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
     expect(await problems('/api/probe/list?types[]=a%00')).toEqual([['string_unicode', ['query', 'types']]]);
   });
 
-  it('accepts no other spelling for other parameters', async () => {
+  it('ignores `[]` after the name of a parameter that is not a list', async () => {
     expect((await fixture.call('GET', '/api/probe/list?limit=3&limit[]=4')).json).toEqual({ limit: 3 });
   });
 });
@@ -163,7 +163,7 @@ describe('Strings, keys included, with U+0000 or a lone surrogate (rules/http#st
     ['{"infos":{"a\\u0000":1}}', ['infos', 'a\u0000']],
     ['{"infos":{"\\udc00x":1}}', ['infos', '\\udc00x']],
     ['{"unknown":"\\u0000"}', ['unknown']],
-  ])('returns 422 for %s', async (body, path) => {
+  ])('returns 422 for a string with %s', async (body, path) => {
     const reply = await fixture.call('PATCH', thing, { body });
     expect(reply.status).toBe(422);
     expect(reply.json.detail[0]?.type).toBe('string_unicode');
@@ -186,7 +186,7 @@ describe('Strings, keys included, with U+0000 or a lone surrogate (rules/http#st
     },
   );
 
-  it('accepts characters other than control characters in a slug', async () => {
+  it('accepts all other characters in a slug', async () => {
     expect((await fixture.call('GET', '/api/probe/slugs/a%20%C2%A0b')).json).toEqual({ slug: 'a \u00a0b' });
   });
 });
@@ -218,21 +218,21 @@ describe('Integers above 2^53 inside infos and config (rules/http#numbers-and-ke
     );
   });
 
-  it('rejects numbers that no store can hold', async () => {
+  it('rejects numbers that the database cannot store', async () => {
     const reply = await fixture.call('PATCH', thing, { body: '{"infos":{"a":1e5000}}' });
     expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['body', 'payload', 'infos', 'a']]);
   });
 });
 
 describe('keys such as __proto__ and constructor (rules/http#numbers-and-keys)', () => {
-  it('treats such keys as plain data', async () => {
+  it('treats __proto__ and constructor as plain data', async () => {
     const body =
       '{"infos":{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x","hasOwnProperty":2}}';
     expect((await fixture.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  it('ignores such keys as unknown fields and parameters', async () => {
+  it('ignores __proto__ and constructor as unknown fields and parameters', async () => {
     expect(
       (
         await fixture.call('PATCH', `${thing}?__proto__=1&constructor=2`, {

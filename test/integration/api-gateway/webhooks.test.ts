@@ -1,6 +1,5 @@
 /**
- * Webhook intake while the broker is available, unavailable and available again (rules/bookings#booking-webhook; D19a,
- * D20, D33d).
+ * Webhook intake before, during and after an outage of the broker (rules/bookings#booking-webhook; D19a, D20, D33d).
  */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,11 +30,11 @@ let server: NatsServer;
 let bus: Bus;
 let gateway: Awaited<ReturnType<typeof createService>>;
 let call: (method: string, path: string, call?: Call) => Promise<Reply>;
-/** From the booking provider. */
+/** Webhooks of the booking provider. */
 const received: Webhook[] = [];
-/** From the meeting provider. */
+/** Webhooks of the meeting provider. */
 const meetings: Webhook[] = [];
-/** Number of webhooks in each message of the booking provider. */
+/** The number of webhooks in each message that contains the booking provider's webhooks. */
 const bundles: number[] = [];
 const check = compileSchema(BookingWebhook);
 
@@ -109,7 +108,7 @@ afterAll(async () => {
 });
 
 describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-webhook; D20, D33d)', () => {
-  it('stores the exact body, the original path and the relevant headers before it responds', async () => {
+  it('stores the exact body, the original path and the relevant headers of a webhook before it responds', async () => {
     const body = Buffer.from('{"triggerEvent":"BOOKING_CREATED","n":12345678901234567890} ', 'utf8');
     const headers = {
       'content-type': 'application/json',
@@ -141,7 +140,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
     ['bytes that are no UTF-8', Buffer.from([0xff, 0x00, 0xfe]), '7'],
     ['a person that cannot be one', '{}', 'abc%00'],
     ['exactly 4 MiB', Buffer.alloc(4_194_304, 0x78), '-1'],
-  ])('returns 200 for %s and stores it', async (_name, body, person) => {
+  ])('returns 200 for %s and stores the webhook', async (_name, body, person) => {
     const before = received.length;
     expect(await post(body, person)).toMatchObject(accepted);
     await waitFor(() => received.length === before + 1);
@@ -157,21 +156,21 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
     expect(bodies().at(-1)).toBe('plain');
   });
 
-  it('returns 200 for a body over the cap and records it without the body', async () => {
+  it('returns 200 for a webhook over the body cap, and records it without the body', async () => {
     const before = received.length;
     expect(await post(Buffer.alloc(4_194_305))).toMatchObject(accepted);
     await waitFor(() => received.length === before + 1);
     expect(received.at(-1)?.body).toBeNull();
   });
 
-  it('assigns each delivery a unique id, independent of the request id', async () => {
+  it('assigns a unique delivery id to each webhook, independent of the request id', async () => {
     const before = received.length;
     await Promise.all([post('1', '7', { 'x-request-id': 'same' }), post('1', '7', { 'x-request-id': 'same' })]);
     await waitFor(() => received.length === before + 2);
     expect(new Set(received.slice(before).map(({ facts }) => facts.id)).size).toBe(2);
   });
 
-  it('stores concurrent webhooks together, each complete and in order', async () => {
+  it('stores concurrent webhooks in one batch, each complete and in order', async () => {
     const texts = Array.from({ length: 64 }, (_value, index) => `${index}: ${'é\n\u0000'.repeat(index)}`);
     const send = async (body: string): Promise<number> => {
       const url = `http://127.0.0.1:${gateway.port}/api/coherence/hook/booking/7`;
@@ -179,7 +178,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
       await reply.arrayBuffer();
       return reply.status;
     };
-    // Requests on new connections arrive one by one, later ones together.
+    // Requests on new connections arrive one by one. Later requests arrive together, so they share messages.
     await waitFor(async () => {
       const [before, messages] = [received.length, bundles.length];
       expect(new Set(await Promise.all(texts.map(send)))).toEqual(new Set([200]));
@@ -190,7 +189,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
     expect(Math.max(...bundles)).toBeLessThanOrEqual(32);
   });
 
-  it('stores nothing of an aborted request', async () => {
+  it('stores nothing of an aborted webhook request', async () => {
     const before = received.length;
     const controller = new AbortController();
     const half = new ReadableStream({
@@ -211,7 +210,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-w
 });
 
 describe('POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20, D33d)', () => {
-  it('returns 200 for every request, and stores the exact body, the signature and the delivery id', async () => {
+  it('returns 200 for every request, and stores the exact body, signature and delivery id of the webhook', async () => {
     const body = '{"event":"recording.statusUpdate", "recording":{"fileSize":"12345678901234567890"}} ';
     const headers = {
       'content-type': 'application/json',
@@ -229,7 +228,7 @@ describe('POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20, D3
 });
 
 describe('broker outage and recovery (D20)', () => {
-  it('returns 200 from the disk spool, in constant order, and delivers each webhook once after recovery', async () => {
+  it('spools webhooks on disk with status 200, and delivers each once and in order after the recovery', async () => {
     const port = Number(new URL(server.url).port);
     const before = received.length;
     await server.stop();
@@ -243,7 +242,7 @@ describe('broker outage and recovery (D20)', () => {
     expect(bodies().slice(before).toSorted()).toEqual(['first', 'second', 'third']);
   });
 
-  it('delivers spooled webhooks of an earlier process once, and sets aside unreadable ones', async () => {
+  it('delivers spooled webhooks of an earlier process once, and moves unreadable ones aside', async () => {
     await gateway.stop();
     const before = received.length;
     const folder = join(dir, 'spool', 'default');
@@ -266,7 +265,7 @@ describe('broker outage and recovery (D20)', () => {
     ]);
   });
 
-  it('sends nothing ahead of spooled webhooks, so that updates of one chat stay in order (D32)', async () => {
+  it('sends spooled webhooks before new ones, so that updates of one chat remain in order (D32)', async () => {
     await gateway.stop();
     const before = received.length;
     const texts = Array.from({ length: 40 }, (_value, index) => `waiting ${index}`);
@@ -282,7 +281,7 @@ describe('broker outage and recovery (D20)', () => {
     expect(bodies().slice(before)).toEqual([...texts, 'later']);
   });
 
-  it('spools webhooks that a full stream rejects, and delivers them when there is space', async () => {
+  it('spools webhooks while the stream is full, and delivers them when the stream accepts messages again', async () => {
     const filler = 'webhooks.agents.updates'; // of a service that is not running
     await bus.ensureStreams({ WEBHOOKS: 100_000 });
     logged.length = 0;
@@ -291,7 +290,7 @@ describe('broker outage and recovery (D20)', () => {
     const texts = Array.from({ length: 5 }, (_value, n) => `${n} ${'x'.repeat(20_000)}`);
     for (const text of texts) expect(await post(text)).toMatchObject(accepted);
     expect((await spooled()).length).toBe(5);
-    // A posted webhook does not trigger a spool scan and a broker request each time.
+    // Only the first webhook triggers a spool scan and a broker request, not each one.
     expect(logged.filter((line) => line.includes('cannot be drained yet'))).toHaveLength(1);
     expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(100_000);
     const worker = await bus.consume(
@@ -308,7 +307,7 @@ describe('broker outage and recovery (D20)', () => {
     await bus.ensureStreams();
   });
 
-  it('holds a webhook in memory when the spool is full, and delivers it later', async () => {
+  it('buffers a webhook in memory when the spool is full, and delivers it later', async () => {
     await gateway.stop();
     gateway = await createService({ config: config({ WEBHOOK_SPOOL_MAX_BYTES: '0' }), logger });
     await gateway.start();

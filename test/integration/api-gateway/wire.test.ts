@@ -27,7 +27,7 @@ async function talk(text: string, isEnough: (received: string) => boolean = () =
   return received;
 }
 const credential = `Authorization: Bearer ${token}`;
-/** A raw request, line by line; it asks the server to close the connection. */
+/** Returns a raw request head with these lines. It requests the server to close the connection. */
 const lines = (...head: string[]): string => `${[...head, 'Connection: close'].join('\r\n')}\r\n\r\n`;
 const statusOf = (received: string): number => Number(/^HTTP\/1\.1 (\d{3}) /.exec(received)?.[1]);
 const bodyOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
@@ -76,7 +76,7 @@ describe('malformed HTTP/1.1 (rules/http#malformed-requests)', () => {
     ['an expectation', lines(`GET ${list} HTTP/1.1`, 'Host: x', 'Expect: the best'), 417, refused],
     ['an expectation on /api/v1/', lines('GET /api/v1/probe/list HTTP/1.1', 'Host: x', 'Expect: 200-ok'), 417, refused],
     ['a long target', lines(`GET ${list}?${'a'.repeat(20_000)} HTTP/1.1`, 'Host: x'), 431, refused],
-  ])('%s: returns the usual status, headers and body', async (_name, text, status, answer) => {
+  ])('returns the usual status, headers and body for %s', async (_name, text, status, answer) => {
     const received = await talk(text);
     expect([statusOf(received), bodyOf(received)]).toEqual([status, answer]);
     for (const header of [
@@ -89,7 +89,7 @@ describe('malformed HTTP/1.1 (rules/http#malformed-requests)', () => {
     if (text.includes('/api')) expect(received).toMatch(/^X-Api-Version: 9\.9/m);
   });
 
-  it('answers malformed data after the preceding requests, never inside a response', async () => {
+  it('responds to malformed data after the responses to earlier requests, and never inside one of them', async () => {
     const received = await talk('GET /api/probe/wait/100 HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n');
     expect([...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['200', '400']);
     expect(received.indexOf('{"done":true}')).toBeLessThan(received.indexOf('HTTP/1.1 400'));
@@ -100,7 +100,7 @@ describe('malformed HTTP/1.1 (rules/http#malformed-requests)', () => {
     ['HTTP/1.0 without a host', lines(`GET ${list} HTTP/1.0`, credential)],
     ['an address as the target', lines(`GET http://x:80${list} HTTP/1.1`, 'Host: y', credential)],
     ['a wish to speak otherwise', lines(`GET ${list} HTTP/1.1`, 'Host: x', credential, 'Upgrade: h2c')],
-  ])('accepts %s', async (_name, text) => {
+  ])('accepts the request %s', async (_name, text) => {
     expect(statusOf(await talk(text))).toBe(200);
   });
 });
@@ -115,12 +115,12 @@ describe('Expect: 100-continue (D107)', () => {
     [405, '/api/probe/list', ['Content-Length: 10']],
     [413, thing, [credential, 'Content-Length: 4194305']],
     [415, thing, [credential, 'Content-Length: 10', 'Content-Encoding: gzip']],
-  ])('returns %i immediately and closes the connection', async (status, path, headers) => {
+  ])('returns %i immediately instead of 100 Continue, and closes the connection', async (status, path, headers) => {
     const received = await talk(head(path, ...headers));
     expect([statusOf(received), /^Connection: close/m.test(received)]).toEqual([status, true]);
   });
 
-  it('sends 100 Continue where the body is read, and keeps the connection open', async () => {
+  it('sends 100 Continue when it starts reading the body, and reuses the connection', async () => {
     let received = '';
     const socket = connect(fixture.port, '127.0.0.1').on(
       'data',
@@ -137,20 +137,20 @@ describe('Expect: 100-continue (D107)', () => {
 
 describe('percent-encoded paths (D107)', () => {
   it.each(['/%61pi/prob%65/things/%37', '/api/probe/thin%67s/7', '/api/probe/things/%37/'])(
-    'treats %s like the plain path',
+    'routes the path %s like the plain path',
     async (path) => {
       expect((await fixture.call('GET', path)).json).toEqual({ thing_id: 7 });
     },
   );
 
   it.each(['/api%2Fprobe/things/7', '/%2561pi/probe/things/7', '/api/probe/things%2F7'])(
-    'decodes no other character in %s',
+    'does not decode other characters in %s',
     async (path) => {
       expect((await fixture.call('GET', path)).status).toBe(404);
     },
   );
 
-  it('detects the API surface of a percent-encoded path', async () => {
+  it('uses the error envelope of the decoded path', async () => {
     expect((await fixture.call('GET', '/%61pi/%761/nothing')).json).toEqual({
       code: 'not_found',
       message: 'Not Found',

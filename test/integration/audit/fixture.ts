@@ -1,4 +1,4 @@
-/** All services with little data, and what calls of audited operations need. */
+/** All services with a small amount of data, and functions that create what calls of audited operations need. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Actor, RequestOf, Rpc } from '#libs/contract';
 import { connectBus, newContext } from '#libs/nats';
@@ -16,7 +16,7 @@ export const endpointTypes = ['conversation.created'];
 
 export type AuditFixture = Awaited<ReturnType<typeof startAuditFixture>>;
 
-/** Each `new…` function creates one object and returns its id. */
+/** Starts the fixture. Each `new…` function creates one object and returns its id. */
 export async function startAuditFixture(fileUrl: string) {
   const env = await createTestEnvironment(fileUrl);
   const telegram = await startTelegram();
@@ -32,7 +32,7 @@ export async function startAuditFixture(fileUrl: string) {
     WEBHOOK_ALLOWED_HOSTS: 'localhost:9,127.0.0.1:9',
   };
   const services = await Promise.all(contracts.map(({ service }) => startService(service, env, settings)));
-  // In parallel, because a job waits for the other services that it calls.
+  // The services stop in parallel, because a running job waits for the services that it calls.
   env.onStop(async () => {
     await Promise.all(services.map((service) => service.stop()));
   });

@@ -48,14 +48,14 @@ async function readPage(after: number): Promise<Page> {
 const verify = () => verifyChain(readPage);
 
 describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
-  it('writes entries of concurrent transactions in sequence, without gaps, with ordered instants and the hashes that JavaScript computes', async () => {
+  it('writes entries of concurrent transactions in sequence without gaps, with ordered instants and the hashes that verifyChain computes', async () => {
     await Promise.all(
       Array.from({ length: 120 }, (_, index) => append({ index, text: 'Ünïcode "quoted" \\ \n\t\u0001\u007f 💚' })),
     );
     expect(await verify()).toMatchObject({ checked: 120, broken: undefined, anchor: { id: 0 }, head: { id: 120 } });
   });
 
-  it('writes no entry of a failed transaction, and both entries of one with two', async () => {
+  it('writes no entry of a failed transaction, and both entries of a transaction with two', async () => {
     const before = (await verify()).head.id;
     const failing = db.transaction(async (tx) => {
       recordAudit(tx, admin, {});
@@ -70,7 +70,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
     expect(await verify()).toMatchObject({ broken: undefined, head: { id: before + 2 } });
   });
 
-  it('does not wait for transactions that have not reached the entry yet', async () => {
+  it('does not wait for open transactions that have not yet written an entry', async () => {
     let finish: () => void = () => undefined;
     const waiting = new Promise<void>((resolve) => (finish = resolve));
     const slow = db.transaction(async (tx) => {
@@ -83,7 +83,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
     expect((await verify()).broken).toBeUndefined();
   });
 
-  it('limits the size of stored values, and accepts text that PostgreSQL cannot store', async () => {
+  it('limits the size of stored values, and removes characters that PostgreSQL cannot store', async () => {
     await db.transaction(async (tx) =>
       recordAudit(
         tx,
@@ -101,7 +101,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
     expect((await verify()).broken).toBeUndefined();
   });
 
-  it('records the actor (account, key, CLI, shared token) and rejects a call without an actor', async () => {
+  it('records the actor (account, key, CLI or shared token) and rejects a call without an actor', async () => {
     const user = {
       kind: 'user',
       accountId: 7,
@@ -163,7 +163,7 @@ describe('permissions on the audit log (A2)', () => {
     await expect(run(retention, text)).rejects.toThrow(/permission denied|must be owner/);
   });
 
-  it('denies a service access to another service’s log', async () => {
+  it('denies a service access to the audit log of another service', async () => {
     await expect(run(db, 'select * from directory.audit_log')).rejects.toThrow(
       'permission denied for schema directory',
     );
@@ -174,9 +174,9 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
   const keep = (days: number) =>
     keepAuditLogs({ url: urls['DATABASE_URL_AUDIT'] ?? '', days, services: ['media'], logger: env.logger });
 
-  it('removes old entries in batches, and the chain continues from the last removed entry', async () => {
+  it('removes old entries in batches, and anchors the chain at the last removed entry', async () => {
     const { head } = await verify();
-    // The database clock cannot be advanced, so the entries are dated back and rehashed.
+    // The database clock cannot be advanced, so the test moves the entries into the past and recomputes their hashes.
     const old = head.id - 10;
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id <= $1`, [old]);
     await rehash();
@@ -192,7 +192,7 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     expect(await keep(400)).toEqual([{ service: 'media', entries: 11, removed: 0, broken: undefined }]);
   });
 
-  it('continues the chain after all entries were removed', async () => {
+  it('continues the chain after retention removed all entries', async () => {
     await env.sql(`update media.audit_log set at = at - interval '500 days'`);
     await rehash();
     expect(await keep(400)).toMatchObject([{ removed: 11, broken: undefined }]);
@@ -200,7 +200,7 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     expect(await verify()).toMatchObject({ checked: 1, broken: undefined });
   });
 
-  it('removes nothing from a broken chain, and reports it to monitoring', async () => {
+  it('removes nothing from a broken chain, and reports the chain to monitoring', async () => {
     await append();
     const { head } = await verify();
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id = $1`, [head.id - 1]);
@@ -220,7 +220,7 @@ describe('retention and verification (A2; rules/audit#chain-and-retention)', () 
     expect(await env.sql('select broken_id from media.audit_head')).toEqual([{ broken_id: null }]);
   });
 
-  it('keeps entries after a recent one', async () => {
+  it('retains old entries that follow a recent entry', async () => {
     const { head } = await verify();
     await env.sql(`update media.audit_log set at = at - interval '500 days' where id = $1`, [head.id]);
     expect(await removeOldEntries(retention, { days: 400, limit: 100 })).toEqual({ removed: 0 });

@@ -29,7 +29,7 @@ interface Act {
   readonly accountId?: number | null;
   readonly isRefused?: boolean;
 }
-/** Arranges what the call needs. */
+/** Creates what the call needs, and returns the call. */
 type Row = () => Promise<Act>;
 
 const ofCli =
@@ -40,7 +40,7 @@ const ofRoot =
   (row: () => Promise<Omit<Act, 'actor'>>): Row =>
   async () => ({ actor: fixture.root, ...(await row()) });
 
-/** Actions that operators take through both the API and the admin CLI. */
+/** Returns the rows for actions that operators can perform with the API and with the admin CLI. */
 function both(subjects: readonly [string, string], row: () => Promise<Omit<Act, 'actor'>>): Record<string, Row> {
   return { [subjects[0]]: ofRoot(row), [subjects[1]]: ofCli(row) };
 }
@@ -61,7 +61,7 @@ function jobRows(service: string): Record<string, Row> {
   };
 }
 
-/** For a service that receives webhooks. */
+/** Returns the rows of a service that receives webhooks. */
 function receiptRows(service: string, newOne: () => Promise<number>): Record<string, Row> {
   const single = async (name: 'id' | 'ids') => {
     const id = await newOne();
@@ -174,7 +174,7 @@ const merged = (requestOf: (keep: number, gone: number) => object) => async () =
   const [keep, gone] = [await fixture.newPerson(), await fixture.newPerson()];
   return { request: requestOf(keep, gone), target: { type: 'person', id: gone } };
 };
-/** The target is the object that the call creates; its id is known only afterwards. */
+/** The target is the object that the call creates, so its id is known only after the call. */
 const newest = (table: string) => ({ type: table, id: 'newest' });
 const directoryRows: Record<string, Row> = {
   'admin.directory.accounts.create': ofCli(async () => ({
@@ -328,12 +328,12 @@ interface Entry {
 }
 
 describe('audited operations (A1)', () => {
-  it('covers every operation with an action by a row of this test', () => {
+  it('covers every operation with an audit action in this test', () => {
     expect(Object.keys(table).toSorted()).toEqual(declared.map(({ rpc }) => rpc.subject).toSorted());
   });
 
   it.each(declared.map(({ rpc, service }) => [rpc.subject, rpc, service] as const))(
-    'writes one entry for %s',
+    'writes one audit entry for %s',
     async (subject, rpc, service) => {
       const row = table[subject];
       if (row === undefined) throw new Error(`${subject} has no row here`);
@@ -368,7 +368,7 @@ describe('audited operations (A1)', () => {
     },
   );
 
-  it('stores no search text of an operator', async () => {
+  it('stores no search text of an operator in the audit log', async () => {
     const logs = contracts.map(
       ({ service }) => `select l::text as text from ${service}.audit_log l where l::text like '%needle%'`,
     );

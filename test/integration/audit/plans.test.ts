@@ -1,6 +1,6 @@
 /**
- * Blocks that PostgreSQL reads for queries on a large audit log: bounded for every filter, independent of the log's
- * size (A3).
+ * Queries on a large audit log read a bounded number of blocks for every filter, independent of the size of the log
+ * (A3).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -17,9 +17,12 @@ interface PlanNode {
 }
 
 const entries = 200_000;
-/** Blocks of 8 KiB for all scattered entries of an account, including index blocks; the table has about 5,000. */
+/**
+ * Enough for all scattered entries of one account, including index blocks, in blocks of 8 KiB. The table has about
+ * 5,000 blocks.
+ */
 const mostBlocks = 1_000;
-/** One entry in a thousand was made with a key; a handful share one account, action and target. */
+/** One entry in a thousand was written with a service key. A few entries have a rare account, action or target. */
 const fill = `
   insert into directory.audit_log (id, at, actor_kind, account_id, key_id, action, target_type, target_id, changes, request_id, ip, outcome,
     previous_hash, hash)
@@ -53,7 +56,10 @@ interface Statement {
   readonly order: readonly string[];
 }
 
-/** Runs the statement in a rolled-back transaction and returns what it read. */
+/**
+ * Runs the statement in a transaction that is rolled back. Returns its table scans and the number of blocks that it
+ * read.
+ */
 async function measure(
   { prepared, order }: Statement,
   values: Readonly<Record<string, unknown>>,
@@ -105,8 +111,8 @@ const asked: [what: string, filter: Readonly<Record<string, unknown>>][] = [
   ['an action that an account never did', { accountId: 17, action: 'person.erase' }],
 ];
 
-describe('the audit log list (A3)', () => {
-  it('detects a full scan', async () => {
+describe('query plans of the audit log list (A3)', () => {
+  it('detects a full scan of the audit log', async () => {
     const { scans, blocks } = await measure(
       { prepared: { text: `select count(*) from audit_log where ip = $1` }, order: ['ip'] },
       { ip: 'x' },
@@ -115,14 +121,14 @@ describe('the audit log list (A3)', () => {
     expect(blocks).toBeGreaterThan(4 * mostBlocks);
   });
 
-  it.each(asked)('reads few blocks for %s', async (_what, filter) => {
+  it.each(asked)('reads few blocks for the filter %s', async (_what, filter) => {
     const { scans, blocks } = await measure(listEntries, { ...filter, limit });
     expect(scans).toEqual([]);
     expect(blocks).toBeLessThan(mostBlocks);
   });
 });
 
-describe('audit log retention (A2)', () => {
+describe('query plans of audit log retention (A2)', () => {
   it('reads any page of entries at constant cost', async () => {
     for (const after of [0, 100_000, entries - 10]) {
       const { scans, blocks } = await measure(readLinks, { after, limit: 1_000 });
@@ -130,13 +136,13 @@ describe('audit log retention (A2)', () => {
     }
   });
 
-  it('finds old entries without reading the others', async () => {
+  it('finds old entries without reading recent entries', async () => {
     // No entry is older than a hundred years.
     const { scans, blocks } = await measure(removeOldEntries, { days: 36_500, limit: 5_000 });
     expect([scans, blocks < mostBlocks]).toEqual([[], true]);
   });
 
-  it('reads one entry for the age metric', async () => {
+  it('reads one entry for the metric of the log age', async () => {
     const { scans, blocks } = await measure(findVerification, {});
     expect([scans, blocks < 20]).toEqual([[], true]);
   });

@@ -1,4 +1,4 @@
-/** `node tools/audit.ts` as a scheduled job, and its output for monitoring. */
+/** `node tools/audit.ts` as a scheduled job, and the output that monitoring reads. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -55,7 +55,7 @@ const append = (): Promise<void> =>
   );
 
 describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
-  it('verifies the log of every service and exits with 0, or with 1 if any is broken', async () => {
+  it('verifies the log of every service, and exits with 0, or with 1 if any chain is broken', async () => {
     await append();
     const whole = await runOnce();
     expect(whole.lines.map(({ service, broken }) => [service, broken])).toEqual(
@@ -81,7 +81,7 @@ describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
     expect(kept).toMatchObject({ status: 0, lines: [{}, {}, {}, {}, { service: 'media', removed: 0 }, {}] });
   });
 
-  it('keeps running with --daily, even without a database, until it is stopped', async () => {
+  it('runs with --daily until it is stopped, even while the database is unavailable', async () => {
     const start = (DATABASE_URL = audit['DATABASE_URL'] ?? ''): { child: ChildProcess; text: () => string } => {
       const child = spawn(process.execPath, [program, '--daily'], {
         env: { ...audit, DATABASE_URL },
@@ -108,7 +108,7 @@ describe('tools/audit.ts (A2; rules/audit#chain-and-retention)', () => {
 });
 
 describe('audit log metrics (rules/operations#metrics)', () => {
-  it('reports whether the last verification failed, and its age, or that of the first entry if there was none', async () => {
+  it('reports whether the last verification failed, and its age, or the age of the first entry before any verification', async () => {
     const metrics = createMetrics('media');
     measureAudit(metrics, db);
     const read = async (): Promise<Record<string, number>> =>

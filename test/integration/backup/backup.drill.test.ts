@@ -25,7 +25,7 @@ afterAll(() => pair.stop());
 
 describe('backup create and restore (rules/operations#backups)', () => {
   it.each(sized<('plain' | 'encrypted')[]>({ smoke: ['encrypted'], release: ['plain', 'encrypted'] }))(
-    'restores every row and every object, %s',
+    'restores every row and every object of the backup, %s',
     async (kind) => {
       const place = newPlace();
       const settings = { BACKUP_URL: place, ...(kind === 'plain' ? {} : keys) };
@@ -60,7 +60,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     },
   );
 
-  it('rejects a restore into a non-empty installation', async () => {
+  it('rejects a restore into an installation with data', async () => {
     const settings = { BACKUP_URL: newPlace() };
     await one.run(settings, 'backup', 'create');
     const before = await one.digests();
@@ -70,7 +70,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
 });
 
 describe('backup verify (rules/operations#backups)', () => {
-  it('detects one flipped bit in any file of a backup', async () => {
+  it('detects one flipped bit in any backup file', async () => {
     const place = newPlace();
     const settings = { BACKUP_URL: place, ...keys };
     await one.run(settings, 'backup', 'create', '--objects');
@@ -91,7 +91,7 @@ describe('backup verify (rules/operations#backups)', () => {
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ ok: true });
   });
 
-  it('reports missing, truncated and swapped files', async () => {
+  it('reports missing, truncated and swapped backup files', async () => {
     const place = newPlace();
     const made = await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects');
     const at = (name: string): string => join(place, 'backups', made.id, 'database', name);
@@ -115,7 +115,7 @@ describe('backup verify (rules/operations#backups)', () => {
       expect.stringMatching(/conversations.zst is missing/),
       expect.stringMatching(/people.zst ends after 100 of/),
     ]);
-    // A link is not a backup file, whatever its target.
+    // A symbolic link is rejected as a backup file, whatever its target.
     rmSync(at('directory/people.zst'));
     symlinkSync('/etc/passwd', at('directory/people.zst'));
     expect(await problems()).toContainEqual(expect.stringMatching(/people.zst is not a file/));
@@ -128,7 +128,7 @@ describe('a forged backup (rules/operations#backups)', () => {
     const place = newPlace();
     real = { place, id: (await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects')).id };
   });
-  /** A real backup with a different manifest and a correct digest. */
+  /** Copies a real backup, changes its manifest, and writes the correct digest. */
   function forge(change: (manifest: any) => void): string {
     const place = newPlace();
     const { id } = real;
@@ -182,7 +182,7 @@ describe('a forged backup (rules/operations#backups)', () => {
     },
   );
 
-  it('detects a forged backup by the digest of the original', async () => {
+  it('detects a forged backup when the digest of the original is specified', async () => {
     const place = newPlace();
     const { digest } = await one.run({ BACKUP_URL: place }, 'backup', 'create');
     const forged = forge((manifest) => (manifest.version = '9.9.9'));
@@ -191,7 +191,7 @@ describe('a forged backup (rules/operations#backups)', () => {
     );
   });
 
-  it('restores no object under the platform’s own prefix or an invalid key', async () => {
+  it('rejects objects with an invalid key or a key of the platform itself', async () => {
     const own = 'platform/erasures/1-00000000000000000000000000000000.json';
     for (const key of sized({ smoke: [own, '../escape'], release: [own, '../escape', 'a//b', '/etc/passwd'] })) {
       const place = forge((manifest) => {
@@ -208,7 +208,7 @@ describe('a forged backup (rules/operations#backups)', () => {
   });
   let forgedLine = '';
 
-  it('cannot be decrypted with other keys, and error messages contain no key', async () => {
+  it('rejects decryption with other keys, without the key in the error message', async () => {
     const place = newPlace();
     await one.run({ BACKUP_URL: place, ...keys }, 'backup', 'create');
     const wrong = join(place, 'wrong.txt');

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => pair.stop());
 
 describe('backup create and restore (rules/operations#backups)', () => {
-  it('copies each object once for all backups, and removes it when no backup references it', async () => {
+  it('copies each object once for all backups, and removes it with the last backup that references it', async () => {
     const place = newPlace();
     const settings = { BACKUP_URL: place, ...keys };
     await one.run(settings, 'backup', 'create', '--objects');
@@ -38,7 +38,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(after.length).toBe(before.length + 1);
     expect(after).toEqual(expect.arrayContaining(before));
     await one.store.delete('conversations/9/audio-new.mp3');
-    // Objects that no backup references are removed with the last backup that referenced them.
+    // An object that was deleted remains in the backup folder until the last backup that references it is removed.
     const third = await one.run(settings, 'backup', 'create', '--objects');
     const listed = await one.run(settings, 'backup', 'list');
     expect(listed.map((item: { state: string }) => item.state)).toEqual(['complete', 'complete', 'complete']);
@@ -52,7 +52,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ ok: true });
   });
 
-  it('stores a backup in a bucket as in a folder', async () => {
+  it('creates and restores a backup in a bucket like in a folder', async () => {
     const settings = { BACKUP_URL: `s3://${one.settings['S3_BUCKET']}-kept/nightly/a`, ...keys };
     await expect(one.run(settings, 'backup', 'list')).rejects.toThrow();
     await putBucket(`${one.settings['S3_BUCKET']}-kept`);
@@ -76,12 +76,12 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(withoutJobs(await other.digests())).toEqual(withoutJobs(await one.digests()));
   });
 
-  it('resumes a backup that was interrupted after its database dump', async () => {
+  it('resumes a backup that was interrupted after the database dump', async () => {
     const place = newPlace();
     const settings = { BACKUP_URL: place };
     const made = await one.run(settings, 'backup', 'create', '--objects');
     const root = join(place, 'backups', made.id);
-    // As if the process had died before all objects were copied.
+    // Simulates a process that died before it had copied all objects.
     writeFileSync(
       join(root, 'draft.json'),
       JSON.stringify({ ...JSON.parse(readFileSync(join(root, 'manifest.json'), 'utf8')), objects: null }),
@@ -98,7 +98,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(await one.run(settings, 'backup', 'create', '--objects', '--fresh')).toMatchObject({ resumed: false });
   });
 
-  it('takes a consistent snapshot while other sessions write', async () => {
+  it('takes a consistent snapshot of the database while other sessions write', async () => {
     const place = newPlace();
     const writing = new AbortController();
     // Writes two rows of two schemas in one transaction: a backup has both or neither.
@@ -124,7 +124,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     await one.env.sql(`delete from transcripts.jobs where type = 'pair'`);
   });
 
-  it('does not reuse ids assigned after the backup', async () => {
+  it('assigns after a restore no ids that were assigned after the backup', async () => {
     const place = newPlace();
     await one.run({ BACKUP_URL: place }, 'backup', 'create');
     const [later] = await one.env.sql<{ id: number }>(
@@ -139,7 +139,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(next?.id).toBeGreaterThan((later?.id ?? 0) + 1_000);
   });
 
-  it('restores into an empty installation completely or not at all', async () => {
+  it('restores an empty installation completely or not at all', async () => {
     const place = newPlace();
     const made = await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects');
     const file = join(place, 'backups', made.id, 'database/transcripts/jobs.zst');
@@ -156,11 +156,12 @@ describe('backup create and restore (rules/operations#backups)', () => {
 });
 
 describe('a restore that fails after loading the rows (rules/operations#backups)', () => {
-  it('cannot restart, reports the remaining steps, and is complete after them: rights, queues', async () => {
+  it('cannot be repeated, and reports the remaining steps (rights, queues), which complete it', async () => {
     const settings = { BACKUP_URL: newPlace() };
     await one.run(settings, 'backup', 'create', '--objects');
     await other.destroy();
-    // Privileges are restored last, and one service has no valid address from which to read its role.
+    // Privileges are restored last. Here that step fails, because the address of one service, from which its role is
+    // read, is invalid.
     const failing = other.run({ ...settings, DATABASE_URL_TRANSCRIPTS: 'no address' }, 'backup', 'restore', '--yes');
     await expect(failing).rejects.toThrow(
       /rows are restored, but .*DATABASE_URL_TRANSCRIPTS.*migrate\.ts, then `doctor --after-restore`, while no/,

@@ -1,4 +1,4 @@
-/** An installation without services, with a database and bucket to back up and restore, and its admin CLI. */
+/** An installation without running services: a database and bucket to back up and restore, and the admin CLI. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { loadConfig, s3Settings } from '#libs/config';
@@ -13,9 +13,9 @@ export interface Installation {
   readonly env: TestEnvironment;
   readonly store: ObjectStore;
   readonly settings: Readonly<Record<string, string>>;
-  /** Returns the --json output of a command. @throws the error of the command */
+  /** Runs a command and returns its `--json` output. @throws the error of the command */
   run(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<any>;
-  /** Row count and digest of every table that has rows. */
+  /** Returns the row count and digest of every table that has rows. */
   digests(): Promise<Record<string, string>>;
   /** Removes the database and the bucket. */
   destroy(): Promise<void>;
@@ -86,7 +86,7 @@ export async function fill({ env, store }: Installation): Promise<void> {
   await env.sql(`insert into conversations.jobs (id, type, payload, state, sent_at, lease_until, lease, attempts) values
     ('${randomUUID()}', 'conversations.booking', '{}', 'queued', now(), null, 0, 0),
     ('${randomUUID()}', 'conversations.booking', '{}', 'running', null, now(), 1, 1)`);
-  // Of today, and of a day for which a new installation has no partition.
+  // Inserts one event of today and two of earlier days, for which a new installation has no partition.
   await env.sql(`insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
     select n, now() - n * interval '9 days', 'conversations', n, gen_random_uuid(), 'conversation.updated', 'conversation', n, '{}', false
     from generate_series(0, 2) n`);

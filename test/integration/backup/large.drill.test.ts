@@ -79,7 +79,7 @@ async function backUp(
 const sum = ({ manifest }: Awaited<ReturnType<typeof backUp>>): number =>
   (manifest.objects ?? []).reduce((all, { count }) => all + count, 0);
 
-/** Fails every object write from number `last` on. */
+/** Makes every object write after the first `last` writes fail. */
 function failing(target: BackupTarget, last: number, what = /^objects\//): BackupTarget {
   let writes = 0;
   return {
@@ -92,7 +92,7 @@ function failing(target: BackupTarget, last: number, what = /^objects\//): Backu
 }
 
 describe('backup create of many objects (rules/operations#backups)', () => {
-  it('lists both sides in pages, resumes after an interruption, and takes little longer than the listing', async () => {
+  it('lists store and backup in pages, resumes after an interruption, and takes little longer than the listing', async () => {
     const bucket = `${one.settings['S3_BUCKET']}`;
     const inBucket = createStoreTarget(one.store, 'platform/kept/', `s3://${bucket}/platform/kept`);
     for (const target of [createFolderTarget(join(folder, 'kept')), ...(isRelease ? [inBucket] : [])]) {
@@ -129,7 +129,7 @@ describe('backup create of many objects (rules/operations#backups)', () => {
     }
   }, 3_600_000);
 
-  it('reuses objects copied by an abandoned backup', async () => {
+  it('reuses objects that an abandoned backup copied', async () => {
     const target = createFolderTarget(join(folder, 'given-up'));
     const last = sized({ smoke: 50, release: 1_050 });
     const listed = Math.floor(last / 1_000) * 1_000;
@@ -153,7 +153,7 @@ describe('backup create of many objects (rules/operations#backups)', () => {
     expect(again.calls['write']).toBeLessThan(objects - listed + tables + 10 + objects / 1_000);
   }, 3_600_000);
 
-  it('restores by listing the store, without a request per object', async () => {
+  it('restores with a listing of the store, without a request per object', async () => {
     const target = createFolderTarget(join(folder, 'kept'));
     const { manifest } = await openBackup(target, undefined);
     const store = counted(one.store);
@@ -185,13 +185,13 @@ describe('backup create with several connections (rules/operations#backups)', ()
       `select count(*)::integer as n from pg_stat_activity where application_name = 'backup' and datname = current_database()`,
     );
 
-  it('stops all connections at the first failure', async () => {
+  it('stops all connections when one of them fails', async () => {
     const target = failing(createFolderTarget(join(folder, 'failing')), 3, /\/database\//);
     await expect(backUp(target, one.store)).rejects.toThrow('the disk is full');
     expect(await sessions()).toEqual([{ n: 0 }]);
   });
 
-  it('holds no lock on a table while others are read', async () => {
+  it('locks no table while it reads other tables', async () => {
     const kept = createFolderTarget(join(folder, 'locks'));
     const locked: unknown[] = [];
     const target: BackupTarget = {
@@ -217,7 +217,7 @@ describe('backup create with several connections (rules/operations#backups)', ()
   it.each([
     [2, 1],
     [1, 1],
-  ])('reads with the connections that the server allows: %i', async (limit, readers) => {
+  ])('uses at most the number of connections that the server allows: %i', async (limit, readers) => {
     const role = `backup_${one.env.id}_${limit}`;
     await one.env.sql(`create role ${role} login password 'backup' connection limit ${limit} in role pg_read_all_data`);
     try {

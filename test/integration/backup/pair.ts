@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInstallation, fill, type Installation } from './installation.ts';
 
 export interface BackupPair {
-  /** Has rows and objects. */
+  /** The installation with rows and objects, which is backed up. */
   readonly one: Installation;
-  /** Emptied by each restore test. */
+  /** The restore target; each restore test empties it. */
   readonly other: Installation;
   /** Setting with the public key for backup encryption. */
   readonly keys: { readonly BACKUP_RECIPIENTS: string };
@@ -44,7 +44,7 @@ export const filesOf = (root: string): string[] =>
     .filter((name) => statSync(join(root, name)).isFile())
     .toSorted();
 
-/** Digest of every object by its key. */
+/** Returns the digest of every object by key. */
 export const objectsOf = async ({ store }: Installation): Promise<Record<string, string>> => {
   const found: Record<string, string> = {};
   for await (const { key } of store.list('')) {
@@ -57,7 +57,8 @@ export const objectsOf = async ({ store }: Installation): Promise<Record<string,
 };
 
 /**
- * These rows differ on purpose: jobs are published again, migrations ran later, and feed positions and ids continue.
+ * Removes tables that differ after a restore on purpose: jobs are published again, migrations ran later, and feed
+ * positions and ids continue.
  */
 export const withoutJobs = (digests: Record<string, string>) =>
   Object.fromEntries(Object.entries(digests).filter(([name]) => !/\.(jobs|migrations|feed_head)$/.test(name)));
@@ -68,6 +69,6 @@ export const schemaOf = ({ env }: Installation): Promise<unknown[]> =>
     union all select tgrelid::regclass::text, tgname, tgenabled::text from pg_trigger where not tgisinternal
     union all select table_schema || '.' || table_name, grantee, privilege_type from information_schema.role_table_grants where grantee like 'coherence%' order by 1, 2, 3`);
 
-/** Tables with restored rows. */
+/** Returns the tables that have restored rows. */
 export const listRestored = async ({ digests }: Installation): Promise<string[]> =>
   Object.keys(await digests()).filter((name) => !/audit_head|feed_head|migrations/.test(name));

@@ -33,7 +33,7 @@ const statusOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof AppError ? error.code : String(error)),
   );
 
-/** An account with team authority over a holon, active or inactive. */
+/** Creates an account with team authority, active or inactive, over a holon. Returns it as a caller. */
 async function lead(fixture: ConversationFixture, holon: string, active: boolean): Promise<User> {
   const key = `lead-${holon}-${String(active)}`;
   await fixture.apply({
@@ -70,7 +70,7 @@ describe('access to one conversation (D69)', () => {
       (fixture: ConversationFixture) => lead(fixture, 'autumn', true),
     ],
   ] as const)(
-    'access of %s is %s while conversations are for members, and always granted while they are open',
+    'of %s is %s while conversations are for members, and is granted while they are open',
     async (_who, expected, make) => {
       for (const fixture of [members, open]) {
         const { id } = await fixture.create();
@@ -92,7 +92,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
   const find = (personId: number, time: string, actor: Actor) =>
     members.call(rpcs.findActive, { person_id: personId, journey: 'open-circle', time }, actor);
 
-  it("finds another person's conversations only if the caller participates too", async () => {
+  it("returns another person's conversations only if the caller participates in them", async () => {
     const [ada, ben] = [members.personId('ada'), members.personId('ben')];
     await members.env.sql('update conversations.all_conversations set finish_at = start_at where finish_at is null');
     const insert = (participants: number[]) =>
@@ -108,7 +108,7 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect(await find(ada, '2029-06-01T11:00:00Z', user({ personId: ada }))).toHaveLength(2);
   });
 
-  it('streams many matches that the caller can read', async () => {
+  it('streams all matches that the caller can read, for any number of matches', async () => {
     const [ada, ben] = [members.personId('ada'), members.personId('ben')];
     await members.env.sql(
       `insert into conversations.conversations (journey_id, start_at, finish_at, participant_ids)
@@ -120,18 +120,18 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect(await find(ada, '2027-06-01T11:00:00Z', user({ personId: ada }))).toHaveLength(200);
   });
 
-  it("does not create a conversation for another person without authority over the journey's event", async () => {
+  it("rejects creating a conversation for another person without authority over the journey's event", async () => {
     const [ada, ben] = [members.personId('ada'), members.personId('ben')];
     const time = '2020-01-01T00:00:00Z';
     expect(await statusOf(find(ada, time, user({ personId: ben })))).toBe('not_found');
     const [made] = await find(ada, time, await lead(members, 'spring', true));
     expect(made?.participants.map((person) => person.id)).toEqual([ada]);
-    // The conversation is found by its participant only.
+    // Only its participant finds the conversation.
     expect(await statusOf(find(ada, time, user({ personId: ben })))).toBe('not_found');
     expect((await find(ada, time, user({ personId: ada }))).map((item) => item.id)).toEqual([made?.id]);
   });
 
-  it('creates one conversation for concurrent callers with authority over the event', async () => {
+  it('creates one conversation for concurrent calls with authority over the event', async () => {
     const leader = await lead(members, 'spring', true);
     const asked = Array.from({ length: 10 }, () => find(members.personId('ben'), '2019-01-01T00:00:00Z', leader));
     const ids = (await Promise.all(asked)).map((items) => items.map((item) => item.id));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
-  it('deletes the conversation and adds a note without author for every participant', async () => {
+  it('deletes the conversation and adds a note without an author for every participant', async () => {
     const chain = createChain();
     const before = {
       ada: (await simulator.personNotes('ada')).length,
@@ -45,7 +45,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     }
   });
 
-  it('matches earlier uids of the booking chain', async () => {
+  it('matches earlier uids of a rescheduled booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
@@ -54,7 +54,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('waits for the creation when it arrives after the cancellation', async () => {
+  it('applies a cancellation that arrives before the creation once the booking is created', async () => {
     const chain = createChain();
     const waiting = await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
     expect(waiting.outcome).toBe('waiting');
@@ -65,7 +65,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     });
   });
 
-  it('keeps a booking cancelled when its creation is delivered again', async () => {
+  it('does not restore a cancelled booking when its creation is delivered again', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
@@ -74,7 +74,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   });
 });
 
-describe('bookings with unreadable times (D82)', () => {
+describe('bookings with invalid times (D82)', () => {
   it.each([
     ['BOOKING_CREATED', { startTime: 'soon' }],
     ['BOOKING_RESCHEDULED', { endTime: '' }],
@@ -95,7 +95,7 @@ describe('bookings with unreadable times (D82)', () => {
     });
   });
 
-  it('accepts cancellations with unreadable times; an end before the start becomes the start', async () => {
+  it('accepts cancellations with invalid times, and uses the start as end when the end is earlier', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { endTime: '2030-01-15T09:00:00Z' }));
     expect(await simulator.booked(chain)).toMatchObject([
@@ -106,8 +106,8 @@ describe('bookings with unreadable times (D82)', () => {
   });
 });
 
-describe('a guest with only a phone number (D83)', () => {
-  it('stores and finds a guest by phone number, also when a person already has it', async () => {
+describe('an attendee with only a phone number (D83)', () => {
+  it('stores an attendee by phone number, and finds an existing person with the same number', async () => {
     const guest = (phoneNumber: string) => ({
       name: 'Fon',
       email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`,
@@ -130,7 +130,7 @@ describe('a guest with only a phone number (D83)', () => {
 });
 
 describe('incomplete booking events', () => {
-  it('links a reschedule with unreadable times, so that its cancellation matches (D79, D82)', async () => {
+  it('links a reschedule with invalid times, so that its cancellation matches the booking (D79, D82)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject(
@@ -146,7 +146,7 @@ describe('incomplete booking events', () => {
   it.each([
     ['asks one of two seats for another time', { requestReschedule: true }],
     ['leaves out that the booking has seats', { seatsPerTimeSlot: undefined }],
-  ])('removes only the named guest when a cancellation %s (D78, D81)', async (_what, extra) => {
+  ])('removes only the named attendee when a cancellation %s (D78, D81)', async (_what, extra) => {
     const chain = createChain();
     for (const guest of ['Ben', 'Cleo']) await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, [guest]));
     await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben'], extra));
@@ -154,7 +154,7 @@ describe('incomplete booking events', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
   });
 
-  it('processes an incomplete event after an earlier event with the same number (D80)', async () => {
+  it('processes an incomplete event after an earlier event with the same booking number (D80)', async () => {
     const chain = createChain({ ical: true });
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(
@@ -167,7 +167,7 @@ describe('incomplete booking events', () => {
 
 const orderOf = (count: number) => fc.shuffledSubarray([...Array(count).keys()], { minLength: count });
 
-/** Receipts that are queued for processing. */
+/** Returns the queued and running jobs that process booking receipts. */
 const findOpenJobs = () =>
   fixture.env.sql(
     `select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`,
@@ -189,15 +189,18 @@ describe('a reschedule request that waits for confirmation (D79, D102)', () => {
     ['after', 'BOOKING_RESCHEDULED', [0, 2, 1]],
     ['before the first booking and', 'BOOKING_CREATED', [2, 1, 0]],
     ['before all and', 'BOOKING_RESCHEDULED', [1, 2, 0]],
-  ])('links the two bookings of a request %s its %s: one conversation, no duplicate', async (_when, trigger, order) => {
-    const chain = createChain();
-    const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
-    for (const place of order) await simulator.settle(events[place]);
-    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
-    expect(names((await simulator.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
-  });
+  ])(
+    'links the two bookings of a request %s its %s to one conversation without duplicates',
+    async (_when, trigger, order) => {
+      const chain = createChain();
+      const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
+      for (const place of order) await simulator.settle(events[place]);
+      expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+      expect(names((await simulator.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
+    },
+  );
 
-  it('has no effect on a single booking', async () => {
+  it('does not change a booking without a second booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const before = await simulator.booked(chain);
@@ -211,7 +214,7 @@ describe('a reschedule request that waits for confirmation (D79, D102)', () => {
   });
 
   it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])(
-    'moves the named guests of a booking with seats, in order %j',
+    'moves the named attendees of a booking with seats, in order %j',
     async (order) => {
       const chain = createChain();
       const events = [
@@ -228,7 +231,7 @@ describe('a reschedule request that waits for confirmation (D79, D102)', () => {
     },
   );
 
-  /** Requested twice before it was confirmed. */
+  /** Two reschedule requests follow the booking before one of them is confirmed. */
   const asked = (chain: Chain) => [
     chain.envelope('BOOKING_CREATED', 0),
     chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0) }),
@@ -237,7 +240,7 @@ describe('a reschedule request that waits for confirmation (D79, D102)', () => {
   it.each<[what: string, last: string, found: object[]]>([
     ['confirmed', 'BOOKING_CREATED', [{ start: '2030-01-15T12:00:00Z' }]],
     ['cancelled', 'BOOKING_CANCELLED', []],
-  ])('leaves no duplicate, in any order, when another request follows and %s', async (_what, last, found) => {
+  ])('creates no duplicate, in any order, when another request follows and %s', async (_what, last, found) => {
     await fc.assert(
       fc.asyncProperty(orderOf(4), async (order) => {
         const chain = createChain();
@@ -250,7 +253,7 @@ describe('a reschedule request that waits for confirmation (D79, D102)', () => {
     );
   });
 
-  it('sets the time of a waiting conversation as the second request', async () => {
+  it('moves a conversation that waits for a new time to the confirmed time of its second reschedule request', async () => {
     const chain = createChain();
     const events = [...asked(chain), { ...chain.envelope('BOOKING_CREATED', 2), createdAt: '2030-01-01T01:00:00Z' }];
     await simulator.settle(events[0]);
@@ -316,17 +319,20 @@ describe('a reschedule request that waits for confirmation (D79, D102)', () => {
       ],
       [['Ada', 'Cleo'], ['Ada', 'Ben'], undefined],
     ],
-  ])('has the same result in every order for a request of one seat, %s', async (_what, eventsOf, seats) => {
-    const count = eventsOf(createChain()).length;
-    await fc.assert(
-      fc.asyncProperty(orderOf(count), async (order) => {
-        const chain = createChain();
-        const events = eventsOf(chain);
-        for (const place of order) await simulator.settle(events[place]);
-        await waitFor(async () => (await findOpenJobs()).length === 0);
-        expect(await Promise.all([1, 2, 3].map((link) => simulator.seatsOf(chain, link)))).toEqual(seats);
-      }),
-      { numRuns: 5, seed: 38, examples: [[[...Array(count).keys()]], [[0, 1, 3, 4, 2]]] },
-    );
-  });
+  ])(
+    'assigns the same seats in every event order for a reschedule request of one seat, %s',
+    async (_what, eventsOf, seats) => {
+      const count = eventsOf(createChain()).length;
+      await fc.assert(
+        fc.asyncProperty(orderOf(count), async (order) => {
+          const chain = createChain();
+          const events = eventsOf(chain);
+          for (const place of order) await simulator.settle(events[place]);
+          await waitFor(async () => (await findOpenJobs()).length === 0);
+          expect(await Promise.all([1, 2, 3].map((link) => simulator.seatsOf(chain, link)))).toEqual(seats);
+        }),
+        { numRuns: 5, seed: 38, examples: [[[...Array(count).keys()]], [[0, 1, 3, 4, 2]]] },
+      );
+    },
+  );
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('a booking with seats (D78, D102)', () => {
-  it('adds a participant per event, and removes one whose seat is cancelled but not their notes', async () => {
+  it('adds a participant per seat event, and removes the participant of a cancelled seat but keeps their notes', async () => {
     const chain = createChain();
     for (const [minute, guest] of ['Ben', 'Cleo', 'Dora'].entries())
       expect(await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, minute, [guest]))).toMatchObject({
@@ -57,7 +57,7 @@ describe('a booking with seats (D78, D102)', () => {
     ['all of them at once', [['Cleo', 'Ben']]],
     ['none', [[]]],
   ])(
-    'deletes a booking with seats when a cancellation names %s, and restores it for a late guest',
+    'deletes the conversation of a booking with seats when the cancelled guests are %s, and restores it for a late guest',
     async (_what, cancelled) => {
       const chain = createChain();
       await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
@@ -114,7 +114,7 @@ describe('a booking with seats (D78, D102)', () => {
     ]);
   });
 
-  it('keeps the conversation of a guest who returned after all had moved, when the move arrives late', async () => {
+  it('keeps the conversation of a rejoined guest when an earlier move of all guests arrives late', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 3, ['Ben']));
     await simulator.settle(
@@ -135,7 +135,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
-  it('applies an event of another host, who becomes a participant, without duplicate guests', async () => {
+  it('adds the hosts of several webhook URLs as participants, and adds and removes the guest once', async () => {
     const chain = createChain();
     for (const key of ['ada', 'cleo'])
       await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), {
@@ -158,7 +158,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toBeUndefined();
   });
 
-  it('assigns a seat to each participant of a booking from the previous release', async () => {
+  it('removes only the cancelled guest from a booking of the previous release, which has no stored seats', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: ['Ben', 'Cleo'].map(attendee) }));
     await fixture.env.sql(
@@ -169,7 +169,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
   });
 
-  it('follows a merged guest and removes an erased one', async () => {
+  it('removes a merged guest by a cancellation of their seat, and an erased guest by the erasure', async () => {
     const chain = createChain();
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Mo']));
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Ida']));
@@ -188,7 +188,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(rows).toEqual([{ person_id: fixture.personId('cleo'), was_erased_from: true }]);
   });
 
-  it('has the same result in every order of delivery, sequential and concurrent', async () => {
+  it('assigns the same seats in every order of seat events, sequential and concurrent', async () => {
     const events = (chain: Chain) => [
       seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']),
       seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']),
@@ -219,7 +219,7 @@ describe('a booking with seats (D78, D102)', () => {
     );
   });
 
-  it('keeps all of twenty guests added in one second, and reports a replay as applied', async () => {
+  it('adds all of twenty guests whose events have the same time, and reports a replayed webhook as applied', async () => {
     const chain = createChain();
     const guests = Array.from({ length: 20 }, (_value, index) => `Second${index}`);
     const before = await simulator.receiptIds();
@@ -249,14 +249,14 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     return { chain, iCalUID };
   };
 
-  it('creates one conversation per occurrence and cancels only one', async () => {
+  it('creates one conversation per occurrence of a series, and cancels only the named occurrence', async () => {
     const { chain, iCalUID } = await weekly();
     expect(await simulator.booked(chain)).toHaveLength(4);
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID }));
     expect((await simulator.booked(chain)).map(({ start }) => start?.slice(11, 13))).toEqual(['10', '12', '13']);
   });
 
-  it('ignores an event that names only shared identifiers', async () => {
+  it('ignores a booking event that identifies its booking only by the iCalUID of a series', async () => {
     const { chain, iCalUID } = await weekly();
     const before = await simulator.booked(chain);
     const event = chain.envelope('BOOKING_RESCHEDULED', 5, {
@@ -269,7 +269,7 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     expect(await simulator.booked(chain)).toEqual(before);
   });
 
-  it('lists possibly cancelled occurrences in a note for the host when there is no API key', async () => {
+  it('lists possibly cancelled occurrences of a series in a note for the host when no Cal.com API key is configured', async () => {
     const { chain, iCalUID } = await weekly();
     const noted = (await simulator.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY')).length;
     await simulator.settle(
@@ -307,7 +307,7 @@ describe('a series of bookings with one iCalUID (D79)', () => {
 });
 
 describe('a late booking event (D80)', () => {
-  it('adds only the named people, and nothing to a cancelled booking', async () => {
+  it('adds only participants to the conversation for a late booking event, and nothing to a cancelled booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     const late = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Late')], title: 'Old' });
@@ -320,7 +320,7 @@ describe('a late booking event (D80)', () => {
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
-  it('processes events with the same time in order of receipt', async () => {
+  it('processes booking events with the same time in order of receipt', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     for (let n = 0; n < 12; n++)
@@ -339,7 +339,7 @@ describe('a cancellation that requests a reschedule (D81)', () => {
   const asked = (chain: Chain) =>
     chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true, cancellationReason: 'ill' });
 
-  it('removes the time of the conversation until a new one is set', async () => {
+  it('removes the time of the conversation until a cancelled booking is rescheduled', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const [before] = await simulator.booked(chain);
@@ -359,7 +359,7 @@ describe('a cancellation that requests a reschedule (D81)', () => {
     expect(await fixture.env.sql('select from conversations.bookings where requested_at is not null')).toEqual([]);
   });
 
-  it('deletes the conversation after thirty days without a new time', async () => {
+  it('deletes a conversation whose cancelled booking is not rescheduled within thirty days', async () => {
     const [early, late] = [createChain(), createChain()];
     for (const [chain, at] of [
       [early, '2030-01-01T00:00:00Z'],

@@ -1,4 +1,4 @@
-/** Cal.com simulator: chains of events, published to the stream as the gateway does. */
+/** A simulator of Cal.com. It creates chains of booking events and publishes them to the stream as the gateway does. */
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { ReplyOf } from '#libs/contract';
@@ -14,9 +14,9 @@ let series = 0;
 
 export interface Options {
   person?: string;
-  /** Raw body instead of the envelope; null = it was too large to be stored. */
+  /** A raw body instead of the envelope; null means that the body was too large to be stored. */
   body?: string | Buffer | null;
-  /** Default: a valid signature of the body. */
+  /** Request headers; the default contains a valid signature of the body. */
   headers?: Record<string, string>;
 }
 type Receipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
@@ -25,14 +25,17 @@ type PersonNote = ReplyOf<typeof directory.rpcs.listNotes>['items'][number];
 export interface BookingSimulator {
   /** Publishes a webhook to the stream. */
   deliver(envelope: unknown, options?: Options): Promise<void>;
-  /** Delivers one webhook and waits until its receipt is settled. */
+  /** Delivers one webhook. Returns its receipt once the receipt is settled. */
   settle(envelope: unknown, options?: Options): Promise<Receipt>;
   receiptIds(): Promise<Set<number>>;
-  /** Conversations whose uid chain contains a uid of this chain. */
+  /** Returns the conversations that contain a uid of this chain. */
   booked(chain: Chain): Promise<ConversationOut[]>;
-  /** Participants of the conversation of one booking of the chain; undefined when it does not exist. */
+  /**
+   * Returns the participants of the conversation for one booking of the chain; undefined when the conversation does not
+   * exist.
+   */
   seatsOf(chain: Chain, link: number): Promise<string[] | undefined>;
-  /** Newest first. */
+  /** Returns the notes of a person, newest first. */
   personNotes(key: string): Promise<PersonNote[]>;
 }
 
@@ -81,10 +84,10 @@ export function createBookingSimulator(fixture: ConversationFixture): BookingSim
   };
 }
 
-/** Longer than the ack wait: a delivery lost with its connection is redelivered after it. */
+/** Longer than the ack wait, after which a delivery that was lost with its connection is redelivered. */
 const redeliveryMs = 45_000;
 
-/** Waits until the expectation passes. */
+/** Repeats the expectation until it does not throw. */
 export async function eventually(expectation: () => Promise<void>): Promise<void> {
   await waitFor(
     async () => {
@@ -109,7 +112,10 @@ export interface Chain {
   envelope(trigger: string, link: number, extra?: Record<string, unknown>): Record<string, unknown>;
 }
 
-/** The events of one booking: link n starts n hours later and is created n minutes later than the first. */
+/**
+ * Returns a chain of the events of one booking. Link n starts n hours later than the first and is created n minutes
+ * later.
+ */
 export function createChain({ ical = false } = {}): Chain {
   const number = ++series;
   const name = `chain${number}-`;
@@ -144,7 +150,7 @@ export const names = (conversation: ConversationOut | undefined) =>
 
 export const uidOf = (chain: Chain, link: number) => `${chain.name}${link}`;
 
-/** An event of a booking with seats, created in the given minute. */
+/** Returns an event of a booking with seats, created in the given minute. */
 export const seated = (
   chain: Chain,
   trigger: string,

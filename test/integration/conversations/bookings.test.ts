@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Ids of conversations for which a change event is published from now on. */
+/** Returns a list to which the ids of conversations are added whenever a change event is published. */
 function listenToChanges(): readonly number[] {
   const told: number[] = [];
   const stop = fixture.bus.subscribeEvent(conversations.events.changed, ({ id }) => void told.push(id));
@@ -28,7 +28,7 @@ function listenToChanges(): readonly number[] {
 }
 
 describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
-  it('creates a conversation with bounds, first step, owning event, participants, config.booking and a note', async () => {
+  it('creates a conversation with start, finish, first step, owning event, participants, config.booking and a note for a booking', async () => {
     const chain = createChain();
     const receipt = await simulator.settle(
       chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }),
@@ -67,7 +67,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     ['the journey parameter before the path', 'https://meet.example.org/plain?journey=open-circle', 'open-circle'],
     ['path segments from right to left', 'https://meet.example.org/open-circle/plain/room-7', 'plain'],
     ['an encoded segment', 'https://meet.example.org/r/%70lain', 'plain'],
-  ])('finds the journey by %s', async (_what, videoCallUrl, slug) => {
+  ])('finds the journey of a booking by %s', async (_what, videoCallUrl, slug) => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl } }));
     expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: slug }]);
@@ -81,7 +81,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     ['a path without a conversation journey', { videoCallUrl: 'https://meet.example.org/hosting/unknown' }],
     ['no video call URL', {}],
     ['a video call URL that is no text', { videoCallUrl: 7 }],
-  ])('adds a note about %s to the person in the path and creates nothing', async (_what, metadata) => {
+  ])('adds a note about %s to the person in the webhook path, and creates no conversation', async (_what, metadata) => {
     const chain = createChain();
     const before = (await simulator.personNotes('cleo')).length;
     const location = 'https://meet.example.org/open-circle';
@@ -96,7 +96,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(note).toMatchObject({ note_type: 'booking_error', author_person: null });
   });
 
-  it('sets no event when the journey has none or several', async () => {
+  it('creates a conversation without an event when the journey has no owning event or several', async () => {
     for (const journey of ['orphan', 'shared']) {
       const chain = createChain();
       await simulator.settle(
@@ -109,7 +109,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     }
   });
 
-  it('accepts a flat payload and a body whose content type is not JSON', async () => {
+  it('accepts a flat booking payload, and a body whose content type is not JSON', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     const body = JSON.stringify({ ...envelope, ...(payload as object) });
@@ -120,7 +120,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
   });
 
-  it('creates a person for an attendee without an email once per chain', async () => {
+  it('creates one person per booking chain for an attendee without an email', async () => {
     const chain = createChain();
     const attendees = [{ name: 'Nameless' }, { name: 'Nobody', email: '' }];
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees }));
@@ -129,7 +129,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Nameless', 'Nobody']);
   });
 
-  it('adds the person of another webhook URL to the same conversation', async () => {
+  it('adds the person of a second webhook URL to the conversation of the booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(fixture.personId('cleo')) });
@@ -142,7 +142,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
 });
 
 describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
-  it('moves the same conversation, keeps its participants, follows the chain and adds a note', async () => {
+  it('moves the conversation to the new time, keeps its participants, records the new uid and adds a note', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees: [attendee('Extra')], metadata: {} }));
@@ -186,7 +186,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     ]);
   });
 
-  it('creates an unknown booking on a reschedule', async () => {
+  it('creates a conversation for a reschedule of an unknown booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T15:00:00Z' }]);
@@ -197,7 +197,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     ['uid', { uid: 'first' }],
     ['bookingId', { bookingId: 'first' }],
     ['iCalUID', { iCalUID: 'first' }],
-  ])('matches a booking by %s alone', async (_what, keys) => {
+  ])('finds the conversation of a rescheduled booking by %s alone', async (_what, keys) => {
     const chain = createChain();
     const first = { uid: `${chain.name}0`, bookingId: `${chain.name}id`, iCalUID: `${chain.name}ical` };
     const matching = { rescheduleUid: first.uid, ...first };
@@ -210,14 +210,14 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
   });
 
-  it('ignores events older than the last applied one, but not equal ones', async () => {
+  it('ignores booking events older than the last applied event, and applies events of the same time', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
     const { config } = (await simulator.booked(chain))[0] as ConversationOut;
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: 'stale' });
     expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
-    // On another person's hook it adds that person only.
+    // Sent to the hook of another person, an obsolete event only adds that person.
     const told = listenToChanges();
     const late = { person: String(fixture.personId('cleo')) };
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
@@ -234,7 +234,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-20T00:00:00Z' }]);
   });
 
-  it('uses the time of receipt when the event has no time', async () => {
+  it('orders a booking event without a time by its time of receipt', async () => {
     const chain = createChain();
     const { createdAt: _none, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     await simulator.settle(envelope);
@@ -258,7 +258,7 @@ describe('a booking event that names two bookings (D65)', () => {
   it.each([
     ['bookingId', (number: number) => ({ bookingId: number })],
     ['rescheduleId', (number: number) => ({ rescheduleId: number })],
-  ])('changes the booking with its uid and not the one with its %s', async (_key, number) => {
+  ])('reschedules the booking with the uid of the event, not the booking with its %s', async (_key, number) => {
     const { mine, soleIds, ids } = await twoBookings();
     const before = await simulator.booked(soleIds);
     const moved = mine.envelope('BOOKING_RESCHEDULED', 1, number(soleIds.number * 1_000));
@@ -267,7 +267,7 @@ describe('a booking event that names two bookings (D65)', () => {
     expect(await simulator.booked(soleIds)).toEqual(before);
   });
 
-  it('cancels only the booking with its uid, and waits if the uid is unknown', async () => {
+  it('cancels only the booking with the uid of the event, and waits if the uid is unknown', async () => {
     const { mine, soleIds } = await twoBookings();
     const before = await simulator.booked(soleIds);
     const number = { bookingId: soleIds.number * 1_000 };
@@ -277,7 +277,7 @@ describe('a booking event that names two bookings (D65)', () => {
     expect(await simulator.booked(soleIds)).toEqual(before);
   });
 
-  it('cancels by the bookingId when the event is signed and has no uid', async () => {
+  it('cancels the booking with the bookingId of a signed event that has no uid', async () => {
     const { mine } = await twoBookings();
     const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { uid: undefined });
     expect(await simulator.settle(cancelled)).toMatchObject({ outcome: 'applied' });
@@ -291,7 +291,7 @@ describe('a booking event with many attendees (D66)', () => {
   const countPeople = async () =>
     (await fixture.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
-  it('adds 50 new people and any number of known ones', async () => {
+  it('adds 50 new attendees and any number of known people', async () => {
     const chain = createChain();
     const before = await countPeople();
     const known = Array.from({ length: 60 }, () => attendee('Ben'));
@@ -305,7 +305,7 @@ describe('a booking event with many attendees (D66)', () => {
   it.each([
     ['with an email', guests('many', 51)],
     ['without one', Array.from({ length: 51 }, (_value, index) => ({ name: `Nameless ${index}` }))],
-  ])('has no effect with 51 new people %s', async (_what, attendees) => {
+  ])('ignores a booking event with 51 new people %s', async (_what, attendees) => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     const [people, before] = [await countPeople(), await simulator.booked(chain)];
@@ -350,7 +350,7 @@ describe('booking events in any order (D19: out of order, duplicates)', () => {
     ['with', true, true],
     ['without', false, true],
   ])(
-    'ends in the state of the latest event, %s a stable iCalUID (%s), cancelled: %s',
+    'applies the state of the latest booking event in every order, %s a stable iCalUID (%s), cancelled: %s',
     async (_word, ical, cancelled) => {
       await fc.assert(
         fc.asyncProperty(deliveries(cancelled), async (order) => {
@@ -372,7 +372,7 @@ describe('booking events in any order (D19: out of order, duplicates)', () => {
     120_000,
   );
 
-  it('keeps the question changes of both conversations when two chains are merged (rules/questions#record-a-change; D14a)', async () => {
+  it('keeps the question changes of both conversations when their booking chains are merged (rules/questions#record-a-change; D14a)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
@@ -400,7 +400,7 @@ describe('booking events in any order (D19: out of order, duplicates)', () => {
     });
   });
 
-  it('creates one conversation for concurrent events', async () => {
+  it('creates one conversation for concurrent events of one booking', async () => {
     const chain = createChain();
     const before = await simulator.receiptIds();
     const envelopes = [

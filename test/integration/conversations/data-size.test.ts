@@ -1,4 +1,7 @@
-/** The size limit of `infos` and `config` (D63), at its boundary, for every writer. */
+/**
+ * The size limit of `infos` and `config` (D63), tested at its boundary for every operation or job that writes these
+ * fields.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createJobs } from '#libs/jobs';
 import { parseJson } from '#libs/json';
@@ -28,14 +31,14 @@ const audio = {
 };
 const attachment = { blob_id: 1, audio, actor_account_id: null, actor_person_id: null };
 
-/** How a writer reports the limit: by its response, or by the outcome of the job that it starts. */
+/** A writer of the field, either an operation, which returns the error, or a job, whose outcome contains the error. */
 interface Writer {
   readonly name: string;
   readonly field: 'infos' | 'config';
   /** Creates a conversation for the writer; default: a new one. */
   create?(): Promise<number>;
   write(id: number): Promise<unknown>;
-  /** Error text for "too large"; default: the error of the call. */
+  /** Checks that the writer reports a too large value; default: the call fails with the error. */
   refuse?(id: number): Promise<void>;
 }
 
@@ -188,7 +191,7 @@ function finished(id: number) {
   };
 }
 
-/** Queues a job in this service and waits until it ends. */
+/** Queues a job in this service and waits until the job ends. */
 async function work(job: (typeof declared)[keyof typeof declared], payload: object): Promise<unknown> {
   const { settings, logger } = fixture.env;
   const url = settings['DATABASE_URL'] ?? '';
@@ -205,7 +208,7 @@ async function work(job: (typeof declared)[keyof typeof declared], payload: obje
   });
 }
 
-/** The field as served by a read of the conversation. */
+/** Returns the field as a read of the conversation returns it. */
 async function served(id: number, field: 'infos' | 'config'): Promise<string> {
   const reply = await fixture.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') {
@@ -216,7 +219,7 @@ async function served(id: number, field: 'infos' | 'config'): Promise<string> {
   return cut(Buffer.from(reply.bytes).toString('utf8'), field);
 }
 
-/** Cuts the JSON text of one member of ConversationOut by its neighbours. */
+/** Returns the JSON text of one field of ConversationOut, found by the names of its neighbours. */
 function cut(text: string, field: 'infos' | 'config'): string {
   const [from, to] = field === 'infos' ? ['"infos":', ',"config":'] : [',"config":', ',"start":'];
   return text.slice(text.indexOf(from) + from.length, text.indexOf(to));
@@ -253,7 +256,7 @@ describe('size limit of infos and config (D63)', () => {
     expect(await fixture.get(over)).toEqual(before);
   });
 
-  it('audio.check returns the result of audio.attach without changing anything', async () => {
+  it('audio.check returns the same result as audio.attach, without a change', async () => {
     const writer: Writer = {
       name: 'audio.attach',
       field: 'infos',
@@ -295,7 +298,7 @@ describe('size limit of infos and config (D63)', () => {
     expect((await fixture.get(conversation.id)).question_state.changes).toEqual([]);
   });
 
-  it('keeps older oversized data and allows other changes', async () => {
+  it('keeps oversized data of an earlier release, and accepts changes that do not enlarge it', async () => {
     const { id } = await fixture.create();
     await fixture.env.sql('alter table conversations.all_conversations disable trigger user');
     await fixture.env.sql(

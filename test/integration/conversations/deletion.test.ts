@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A booked conversation with data in each of its parts. */
+/** Creates a booked conversation that has every type of dependent data. */
 async function createBooked(): Promise<{ id: number; chain: Chain }> {
   const chain = createChain();
   const { conversation_id: id } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -99,7 +99,7 @@ describe('a deleted conversation (D67)', () => {
     expect(await stateOf(id)).toBe('deleted');
   });
 
-  it('restores all data of a deleted conversation, with a note of the actor', async () => {
+  it('restores all data of a deleted conversation, with a note that names the actor', async () => {
     const { id, chain } = await createBooked();
     const before = await fixture.get(id);
     const notes = await fixture.notes(id);
@@ -139,7 +139,7 @@ describe('a deleted conversation (D67)', () => {
     });
   });
 
-  it('lets find-or-create create a new conversation for a deleted one', async () => {
+  it('creates a new conversation by find-or-create when the matching one is deleted', async () => {
     const { id, chain } = await createBooked();
     const { start } = await fixture.get(id);
     await cancel(chain);
@@ -151,7 +151,7 @@ describe('a deleted conversation (D67)', () => {
 });
 
 describe('booking of a deleted conversation (D67)', () => {
-  it('reactivates the booking on restore: later events move it', async () => {
+  it('applies later booking events to a restored conversation', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const bookingOf = async () => (await fixture.call(rpcs.adminShow, { conversation_id: id })).booking;
@@ -164,7 +164,7 @@ describe('booking of a deleted conversation (D67)', () => {
     expect(await stateOf(id)).toBe('deleted');
   });
 
-  it('creates a new conversation for a later event, and keeps it when the deleted one is restored', async () => {
+  it('creates a new conversation for a reschedule after the deletion, and keeps it when the deleted one is restored', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const { conversation_id: other } = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
@@ -175,7 +175,7 @@ describe('booking of a deleted conversation (D67)', () => {
     expect(moved).toMatchObject({ outcome: 'applied', conversation_id: other });
   });
 
-  it('keeps a booking cancelled when its creation arrives late', async () => {
+  it('keeps a booking cancelled when its creation event arrives late', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const late = await simulator.settle({ ...chain.envelope('BOOKING_CREATED', 0), again: true });
@@ -193,7 +193,7 @@ describe('bulk-import key of a deleted conversation (D67)', () => {
     });
     return items[0]?.id ?? 0;
   };
-  /** Deletes the imported conversation by assigning a booking to it and cancelling the booking. */
+  /** Deletes an imported conversation: assigns a booking to the conversation and cancels the booking. */
   async function deleteImported(id: number): Promise<void> {
     const chain = createChain();
     const { conversation_id: booked } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -204,14 +204,14 @@ describe('bulk-import key of a deleted conversation (D67)', () => {
     await cancel(chain);
   }
 
-  it('reclaims the key when the conversation is restored', async () => {
+  it('returns the restored conversation for its bulk-import key', async () => {
     const id = await importKey('key-back');
     await deleteImported(id);
     await restore(id);
     expect(await importKey('key-back')).toBe(id);
   });
 
-  it('leaves the key with a conversation imported under it since', async () => {
+  it('does not return the key of a restored conversation that another import has used since', async () => {
     const id = await importKey('key-taken');
     await deleteImported(id);
     const other = await importKey('key-taken');
@@ -223,7 +223,7 @@ describe('bulk-import key of a deleted conversation (D67)', () => {
 });
 
 describe('erasure of a person (D67)', () => {
-  it('removes deleted conversations of only that person, and removes the person from the others', async () => {
+  it('removes deleted conversations whose only participant is erased, and removes the person from the others', async () => {
     const shared = await createBooked();
     const alone = await createBooked();
     const [ada, ben] = [fixture.personId('ada'), fixture.personId('ben')];
@@ -252,7 +252,7 @@ describe('retention of deleted conversations (D67)', () => {
     const { id: next, chain: nextChain } = await createBooked();
     fixture.clock.set('2030-01-01T00:00:00.000001Z');
     await cancel(nextChain);
-    // The sweep runs continuously: that the later one remains shows that it ran in between.
+    // The sweeper runs continuously: it has removed the first conversation, and the conversation deleted later remains.
     fixture.clock.set('2030-01-31T00:00:00.000001Z');
     await waitFor(async () => (await stateOf(id)) === 'gone');
     expect(await stateOf(next)).toBe('deleted');
@@ -270,7 +270,7 @@ describe('retention of deleted conversations (D67)', () => {
 });
 
 describe('a booked conversation that is deleted while an event of its booking is processed (D19)', () => {
-  it('creates another conversation, in the journey of the event', async () => {
+  it('creates another conversation in the journey of the booking event', async () => {
     const { id, chain } = await createBooked();
     const letGo = await holdLocks(
       fixture.env,
@@ -296,7 +296,7 @@ describe('conversations commands of the admin CLI', () => {
   const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) =>
     fixture.call(rpcs.adminList, { limit: 1_000, ...request });
 
-  it('list: returns pages, newest first, with names instead of ids and without deleted conversations', async () => {
+  it('conversations list: returns pages, newest first, with names instead of ids and without deleted conversations', async () => {
     const ids = [
       (await fixture.create()).id,
       (await fixture.create('open-circle', 'ben')).id,
@@ -320,7 +320,7 @@ describe('conversations commands of the admin CLI', () => {
     expect((await list({ limit: (await list()).items.length })).next).toBeNull();
   });
 
-  it('list: filters by journey, event, person and start, and reports an unknown slug', async () => {
+  it('conversations list: filters by journey, event, person and start, and reports an unknown slug', async () => {
     const { id } = await fixture.create('open-circle', 'ben');
     const { start } = (await list({ limit: 1 })).items[0] ?? {};
     const idsOf = async (request: Parameters<typeof list>[0]) => (await list(request)).items.map((item) => item.id);
@@ -339,7 +339,7 @@ describe('conversations commands of the admin CLI', () => {
     });
   });
 
-  it('show: returns all stored data, before and after a deletion', async () => {
+  it('conversations show: returns all stored data, before and after a deletion', async () => {
     const { id } = await createBooked();
     const before = await fixture.call(rpcs.adminShow, { conversation_id: id });
     expect(before).toMatchObject({
@@ -362,7 +362,7 @@ describe('conversations commands of the admin CLI', () => {
     expect(await fixture.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
-  it('notes list: returns pages, newest first', async () => {
+  it('conversations notes list: returns pages, newest first', async () => {
     const { id } = await createBooked();
     const ids = Array.from({ length: 3 }, (_, n) => `Note ${n}`);
     for (const body of ids)
@@ -379,7 +379,7 @@ describe('conversations commands of the admin CLI', () => {
     expect(rest).toEqual((await fixture.notes(id)).slice(2));
   });
 
-  it('delete: hides a conversation until it is restored; repeated calls have no effect', async () => {
+  it('conversations delete: hides a conversation until it is restored; repeated calls have no effect', async () => {
     const { id } = await createBooked();
     const request = { conversation_id: id, operator: 'grace' };
     expect(await fixture.call(rpcs.adminDelete, request)).toEqual({
@@ -409,14 +409,14 @@ describe('conversations commands of the admin CLI', () => {
   });
 });
 
-describe('the table all_conversations behind the view', () => {
-  it('is used only by statements that include deleted conversations', () => {
+describe('the table all_conversations, which includes deleted conversations', () => {
+  it('is used only by bulk import, deletion and person data', () => {
     const folder = join(import.meta.dirname, '..', '..', '..', 'services', 'conversations');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /^(?!entities|migrations).*\.ts$/.test(file),
     );
     const naming = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('all_conversations'));
-    // The bulk import only uses the id sequence.
+    // Only these files use the table that includes deleted conversations. The bulk import uses only its id sequence.
     expect(naming.toSorted()).toEqual([
       'bulk-import/statements.ts',
       'deletion/statements.ts',

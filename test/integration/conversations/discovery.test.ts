@@ -19,7 +19,7 @@ const user: Actor = {
 };
 
 beforeAll(async () => {
-  // Statements of periodic work would be counted with those of a request.
+  // A long interval, so that statements of periodic work are not counted with the statements of a request.
   fixture = await startConversationFixture(import.meta.url, {}, { dueIntervalMs: 3_600_000 });
   journeyIds = fixture.ids['journeys'] ?? {};
   eventId = fixture.ids['holons']?.['spring'] ?? 0;
@@ -27,7 +27,8 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 /**
- * Creates conversations of the journey at `spring`, each with two separate people and an envelope in its publishing.
+ * Creates conversations of the journey at `spring`, each with two separate people and a provenance envelope in
+ * `publishing`.
  */
 async function fill(journey: string, count: number): Promise<void> {
   await fixture.env.sql(
@@ -42,7 +43,9 @@ async function fill(journey: string, count: number): Promise<void> {
   );
 }
 
-/** Names or texts of the statements that all services run during `work`, except those of job queues. */
+/**
+ * Returns the names or texts of the statements that all services run during `work`, except statements of job queues.
+ */
 async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
   const seen: string[] = [];
   const query = jest.spyOn(pg.Client.prototype, 'query');
@@ -61,7 +64,10 @@ async function recordStatements(work: () => Promise<unknown>): Promise<string[]>
 
 describe('browse and search with few and with many rows (rules/discovery#browse, rules/discovery#search-and-summary)', () => {
   const many = 300;
-  /** Six for the cursor; the others for people, holons, journeys, the request's holon, and visibility. */
+  /**
+   * The maximum number of statements: six for the cursor, five for people, holons, journeys, the requested holon and
+   * visibility.
+   */
   const most = 11;
   const browse = (journey: string) => fixture.call(rpcs.browseJourney, { journey_slug: journey }, user);
 
@@ -70,14 +76,14 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
     await fill('straight-in', many);
     await fill('shared', 1);
     await fill('hosting', many);
-    // Journeys and the holon are cached, the people of the rows are not.
+    // Caches the journeys and the holon before the measurement; the people of the rows are not cached.
     for (const journey of ['plain', 'straight-in']) {
       await fixture.call(rpcs.browseJourney, { journey_slug: journey, holon_slug: 'autumn' }, user);
     }
     await browse('shared');
   });
 
-  it('runs the same statements to browse a journey', async () => {
+  it('browses a journey with the same statements for one conversation and for many', async () => {
     const few = await recordStatements(async () => expect((await browse('plain')).conversations).toHaveLength(1));
     const lots = await recordStatements(async () =>
       expect((await browse('straight-in')).conversations).toHaveLength(many),
@@ -86,7 +92,7 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
     expect(lots.toSorted()).toEqual(few.toSorted());
   });
 
-  it('queries the rows of all groups at once to browse a holon and to search', async () => {
+  it('reads the conversations of all groups with one cursor to browse a holon and to search', async () => {
     const statements = await recordStatements(async () => {
       const { events } = await fixture.call(rpcs.browseHolon, { holon_slug: 'host-org' }, user);
       const sizes = events.flatMap((event) => event.journeys.map((group) => group.conversations.length));
@@ -107,8 +113,8 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
   });
 });
 
-describe('search with a slow reader (rules/http#limits: no pagination)', () => {
-  it('buffers one batch for a slow reader and continues from there', async () => {
+describe('conversations.search with a slow reader (rules/http#limits: no pagination)', () => {
+  it('buffers one batch of search results for a slow reader, and reads the next batch when it continues', async () => {
     await fixture.env.sql(
       `insert into conversations.conversations (event_id, journey_id, start_at, infos)
        select $1, $2, timestamptz '2020-01-01' + n * interval '1 minute', '{}' from generate_series(1, 12000) n`,
@@ -129,7 +135,7 @@ describe('search with a slow reader (rules/http#limits: no pagination)', () => {
 });
 
 describe('conversations.questions.record-change (rules/questions#record-a-change; D14)', () => {
-  it('checks for a replay before the future check, by the clock of the service (D14)', async () => {
+  it('returns a replayed question change even if its time is now in the future by the clock of the service (D14)', async () => {
     fixture.clock.set('2030-06-01T00:00:00Z');
     const { id, questions } = await fixture.create();
     const request = (occurredAt: string) => ({

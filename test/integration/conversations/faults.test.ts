@@ -38,7 +38,7 @@ async function whileLocked(id: number, work: () => Promise<void>): Promise<void>
 }
 
 describe('PostgreSQL is down (rules/http#overload)', () => {
-  it('returns unavailable for reads and writes, and recovers', async () => {
+  it('returns unavailable for reads and writes while PostgreSQL is down, and recovers', async () => {
     const { id } = await fixture.create();
     database.cut();
     expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: id })).toMatchObject({
@@ -57,7 +57,7 @@ describe('PostgreSQL is down (rules/http#overload)', () => {
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('adds one step and one note when connections break under repeated calls with one key', async () => {
+  it('adds one step and one note when connections break during repeated /recorded calls with one key', async () => {
     const { id } = await fixture.create();
     const calls = Array.from({ length: 20 }, () => waitFor(() => fixture.recorded(id, { infos: { a: 1 } }, 'k')));
     for (let round = 0; round < 5; round++) {
@@ -83,7 +83,7 @@ describe('PostgreSQL is down (rules/http#overload)', () => {
     expect(await recordedNotes(id)).toEqual([]);
   });
 
-  it('stores webhooks received during the outage and applies each once', async () => {
+  it('stores webhooks received while PostgreSQL is down, and applies each once', async () => {
     const chain = createChain();
     database.cut();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
@@ -96,7 +96,7 @@ describe('PostgreSQL is down (rules/http#overload)', () => {
 });
 
 describe('NATS is down (architecture#jobs: the row in PostgreSQL is the truth)', () => {
-  it('publishes the job of a step entered during the outage, once', async () => {
+  it('publishes the job of a step entered while NATS is down, once', async () => {
     const { id } = await fixture.create();
     await whileLocked(id, async () => {
       void fixture.recorded(id, {}, 'k').catch(() => undefined);
@@ -116,7 +116,7 @@ describe('NATS is down (architecture#jobs: the row in PostgreSQL is the truth)',
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('processes webhooks stored while the service was disconnected', async () => {
+  it('processes webhooks that were stored while the service was disconnected from NATS', async () => {
     const chain = createChain();
     broker.cut();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
@@ -124,7 +124,7 @@ describe('NATS is down (architecture#jobs: the row in PostgreSQL is the truth)',
     await eventually(async () => expect(await simulator.booked(chain)).toHaveLength(1));
   });
 
-  it('reloads directory data after a reconnect, because events may have been missed', async () => {
+  it('reloads directory data after a reconnect to NATS, because events may have been missed', async () => {
     const { id, participants } = await fixture.create('plain', 'cleo');
     expect(participants[0]?.name).toBe('Cleo');
     broker.cut();
@@ -135,7 +135,7 @@ describe('NATS is down (architecture#jobs: the row in PostgreSQL is the truth)',
 });
 
 describe('the directory is down (rules/http#overload)', () => {
-  it('returns unavailable where the directory is needed, and processes bookings after recovery', async () => {
+  it('returns unavailable for calls that need the directory, and processes bookings after its recovery', async () => {
     const { id } = await fixture.create();
     await fixture.stopDirectory();
     const request = { person_id: 123_456, journey: 'open-circle', time: '2030-01-01T00:00:00Z' };

@@ -21,7 +21,7 @@ const insert = async (person: number, start: string | null, finish: string | nul
 };
 
 describe('conversations.find-active creates an unscheduled conversation (rules/conversations#find-or-create; D1)', () => {
-  it('starts at the caller’s time to the microsecond, open-ended, at the first active step, owned by the only event', async () => {
+  it('creates a conversation at the requested time to the microsecond, without finish, at the first active step, owned by the only event', async () => {
     const [created, ...others] = await find(fixture.personId('ada'), 'open-circle', '2030-03-01T10:00:00.123456+02:00');
     expect(others).toEqual([]);
     expect(created).toEqual({
@@ -58,18 +58,18 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
     expect(row).toEqual({ event_id: fixture.ids['holons']?.['spring'] });
   });
 
-  it('finds the created conversation again with the same look-up', async () => {
+  it('returns the created conversation for the same look-up', async () => {
     const [first] = await find(fixture.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
     const again = await find(fixture.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
     expect(again.map((item) => item.id)).toEqual([first?.id]);
   });
 
-  it('sets an empty step when the journey has none', async () => {
+  it('creates a conversation with an empty step when the journey has no steps', async () => {
     const [created] = await find(fixture.personId('ada'), 'plain', '2030-03-01T10:00:00Z');
     expect(created).toMatchObject({ step_slug: '', step_title: '', questions: [], texts: {} });
   });
 
-  it('starts the job of a first step that has one (rules/steps#pipeline-jobs)', async () => {
+  it('starts the pipeline job of the first step (rules/steps#pipeline-jobs)', async () => {
     const [created] = await find(fixture.personId('ada'), 'straight-in', '2030-03-01T10:00:00Z');
     const [entry] = await fixture.env.sql(
       'select pipeline_job, job_id from conversations.pipeline_entries where conversation_id = $1',
@@ -136,7 +136,7 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     ]);
   });
 
-  it('returns all matches ordered by start, then id, and creates nothing', async () => {
+  it('returns all matching conversations ordered by start, then id, and creates none', async () => {
     const late = await insert(person, '2031-01-01T10:00:00Z', null);
     const early = await insert(person, '2031-01-01T09:00:00Z', null);
     const alsoLate = await insert(person, '2031-01-01T10:00:00Z', null);
@@ -147,7 +147,7 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     ]);
   });
 
-  it('returns more matches than one message holds, in order', async () => {
+  it('returns more matching conversations than fit in one message, in order', async () => {
     await fixture.env.sql(
       `insert into conversations.conversations (journey_id, start_at, participant_ids, infos)
        select $1, '2031-01-01T00:00:00Z'::timestamptz + n * interval '1 second', array[$2::integer], jsonb_build_object('text', repeat('x', 2000))
@@ -179,7 +179,7 @@ describe('conversations.find-active errors, in order (rules/conversations#find-o
   });
 
   it.each(['shared', 'orphan'])(
-    'returns journey_ownership_ambiguous for journey "%s", owned by two events or none',
+    'returns journey_ownership_ambiguous for journey "%s", which belongs to two events or to none',
     async (journey) => {
       expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({
         code: 'conflict',
@@ -188,7 +188,7 @@ describe('conversations.find-active errors, in order (rules/conversations#find-o
     },
   );
 
-  it('does not require an owner when a conversation matches', async () => {
+  it('returns a matching conversation of a journey without an owner', async () => {
     await fixture.env.sql(
       `insert into conversations.conversations (journey_id, start_at, participant_ids) values ($1, '2029-12-31T00:00:00Z', array[$2::integer])`,
       [fixture.ids['journeys']?.['shared'], fixture.personId('ada')],
@@ -198,7 +198,7 @@ describe('conversations.find-active errors, in order (rules/conversations#find-o
 });
 
 describe('the directory cache of conversations (architecture#ownership: reading one’s own write)', () => {
-  it('returns a renamed person after the writer’s reply', async () => {
+  it('returns the new name of a person as soon as the rename was answered', async () => {
     const created = await fixture.create('open-circle', 'cleo');
     expect(created.participants[0]?.name).toBe('Cleo');
     await fixture.apply({ people: [{ key: 'cleo', name: 'Cleopatra', contact: {}, actor_kind: 'human' }] });
@@ -206,7 +206,7 @@ describe('the directory cache of conversations (architecture#ownership: reading 
     expect(read.participants[0]?.name).toBe('Cleopatra');
   });
 
-  it('returns a renamed step and journey after the writer’s reply', async () => {
+  it('returns the new names of a step and a journey as soon as the rename was answered', async () => {
     const created = await fixture.create('plain');
     expect(created).toMatchObject({ journey_name: 'Plain', step_slug: '' });
     await fixture.apply({ journeys: [{ slug: 'plain', name: 'Plainer', steps: [{ slug: 'first', title: 'First' }] }] });
@@ -214,7 +214,7 @@ describe('the directory cache of conversations (architecture#ownership: reading 
     expect(await fixture.create('plain')).toMatchObject({ step_slug: 'first', step_title: 'First' });
   });
 
-  it('finds a person that was unknown before', async () => {
+  it('finds a new person although an earlier look-up cached the id as unknown', async () => {
     const unknown = Math.max(...Object.values(fixture.ids['people'] ?? {})) + 1_000;
     expect(await refusal(unknown, 'plain')).toMatchObject({ reason: 'person_not_found' });
     const { ids } = await fixture.apply({ people: [{ key: 'new', name: 'New', contact: {}, actor_kind: 'human' }] });

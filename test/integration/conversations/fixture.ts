@@ -1,4 +1,4 @@
-/** The conversations service with the real directory, and helpers to call them. */
+/** The conversations service with the real directory service, and functions that call both. */
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';
@@ -19,7 +19,7 @@ export interface ConversationFixture {
   readonly ids: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Calls an RPC and validates the reply against its schema. */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor): Promise<ReplyOf<R>>;
-  /** The error of a call; fails when the call succeeds. */
+  /** Returns the error of a call; throws when the call succeeds. */
   refusal<R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<AppError>;
   apply(document: unknown): Promise<ReplyOf<typeof directory.rpcs.applyWorkspace>>;
   personId(key: string): number;
@@ -33,7 +33,7 @@ export interface ConversationFixture {
   recorded(id: number, write?: RecordedWrite, key?: string | null): Promise<ConversationOut>;
   writeRoom(id: number, write: RoomWrite): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>>;
   notes(id: number): Promise<ReplyOf<typeof conversations.rpcs.listNotes>['items']>;
-  /** Jobs sent to the transcript importer, which does not run here. */
+  /** Returns the jobs that were sent to the transcript importer, which does not run here. */
   importsOf(conversationId: number): ImportJob[];
   stopDirectory(): Promise<void>;
   /** Restarts the service with these settings. */
@@ -66,8 +66,8 @@ export function instant(text: string): Instant {
 export type Overrides = Readonly<Record<string, string>>;
 
 /**
- * Starts the fixture; `overrides` are settings of the conversations service, or a function that derives them from the
- * environment.
+ * Starts the fixture; `overrides` are settings of the conversations service, or a function that derives settings from
+ * the environment.
  * @param options.dueIntervalMs milliseconds between two searches for due work
  */
 export async function startConversationFixture(
@@ -141,7 +141,7 @@ export async function startConversationFixture(
       throw new Error(`${rpc.subject} succeeded`);
     },
     create: async (journey = 'open-circle', person = 'ada') => {
-      // Each one starts before all others, so that no other is active at its time.
+      // Each conversation starts before all existing ones, so that no existing conversation is active at its time.
       const time = new Date(Date.UTC(2029, 0, 1) - ++day * 86_400_000).toISOString();
       const [created] = await call(rpcs.findActive, { person_id: personId(person), journey, time });
       if (created === undefined) throw new Error('nothing was created');

@@ -13,7 +13,7 @@ afterAll(() => fixture.stop());
 
 const refusal = (id: number, body: object) =>
   fixture.refusal(conversations.rpcs.patch, { conversation_id: id, ...body });
-/** Reply bytes as the gateway forwards them. */
+/** Returns the reply text as the gateway forwards it. */
 const readText = async (id: number): Promise<string> => {
   const reply = await fixture.bus.callRaw(conversations.rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') throw new Error('a single conversation is one message');
@@ -21,7 +21,7 @@ const readText = async (id: number): Promise<string> => {
 };
 
 describe('conversations.get (rules/conversations#read-and-patch)', () => {
-  it.each([999_999, 0, -7, 2 ** 31, 1e15])('returns 404 without a reason for id %d', async (id) => {
+  it.each([999_999, 0, -7, 2 ** 31, 1e15])('returns 404 without a reason for conversation %d', async (id) => {
     const error = await fixture.refusal(conversations.rpcs.get, { conversation_id: id });
     expect(error).toMatchObject({ code: 'not_found', reason: undefined, message: 'Not Found' });
   });
@@ -47,7 +47,7 @@ describe('conversations.get (rules/conversations#read-and-patch)', () => {
     });
   });
 
-  it('returns explicit links with id, name, type and slug', async () => {
+  it('returns the connected holons with id, name, type and slug', async () => {
     const { id } = await fixture.create();
     await fixture.call(conversations.rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' });
     expect((await fixture.get(id)).connected).toEqual([
@@ -67,7 +67,7 @@ describe('conversations.get (rules/conversations#read-and-patch)', () => {
 });
 
 describe('conversations.patch merges shallowly (rules/conversations#read-and-patch)', () => {
-  it('replaces whole values of supplied keys and keeps the others, in both fields', async () => {
+  it('replaces the whole value of each supplied key and keeps the other keys, in infos and config', async () => {
     const { id } = await fixture.create();
     await fixture.patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { c: [1, 2] } });
     const patched = await fixture.patch(id, { infos: { a: { z: 3 } }, config: { d: null } });
@@ -76,7 +76,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     expect(await fixture.get(id)).toEqual(patched);
   });
 
-  it('keeps numbers beyond 2^53, prototype keys and deep nesting (rules/http#numbers-and-keys)', async () => {
+  it('keeps numbers beyond 2^53, keys such as __proto__, and deep nesting (rules/http#numbers-and-keys)', async () => {
     const { id } = await fixture.create();
     const infos =
       '{"big":123456789012345678901234567890,"__proto__":{"x":1},"constructor":"c","precise":0.10000000000000000001}';
@@ -102,7 +102,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     }
   });
 
-  it('rejects a number of any length in place of an object', async () => {
+  it('rejects a number of any length as infos', async () => {
     const { id } = await fixture.create();
     for (const infos of ['1', '12345678901234567890', '1.50']) {
       expect(await refusal(id, parseJson(`{"infos":${infos}}`) as object)).toMatchObject({
@@ -112,7 +112,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     }
   });
 
-  it('merges any sequence of patches like Object.assign', async () => {
+  it('merges any sequence of patches with the result of Object.assign', async () => {
     const store = fc.dictionary(
       fc.constantFrom('a', 'b', 'c', 'd'),
       fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).filter(isStorable),
@@ -132,7 +132,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     );
   });
 
-  it('loses nothing of 50 concurrent patches of different keys', async () => {
+  it('keeps the keys of all of 50 concurrent patches', async () => {
     const { id } = await fixture.create();
     const keys = Array.from({ length: 50 }, (_, index) => `key${index}`);
     const replies = await Promise.all(
@@ -144,7 +144,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     expect(new Set(replies.map((reply) => reply.updated_at)).size).toBe(50);
   });
 
-  it('keeps room state and booking next to merged keys', async () => {
+  it('keeps room state in config when other keys are patched', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'lounge' });
     const patched = await fixture.patch(id, { config: { own: 1 } });
@@ -172,7 +172,7 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
           ['config', key],
         ] as const,
     ),
-  )('rejects in %s the key %s, null included, and writes nothing', async (field, key) => {
+  )('rejects in %s the reserved key %s, even with the value null, and writes nothing', async (field, key) => {
     const { id, updated_at } = await fixture.create();
     for (const value of [{}, null, 1]) {
       const error = await refusal(id, { infos: { fine: 1 }, config: { fine: 1 }, [field]: { fine: 1, [key]: value } });
@@ -182,14 +182,14 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
     expect(await fixture.get(id)).toMatchObject({ infos: {}, config: {}, updated_at });
   });
 
-  it.each(onlyInfos)('rejects %s in config and accepts it in infos', async (key) => {
+  it.each(onlyInfos)('rejects the key %s in config and accepts it in infos', async (key) => {
     const { id } = await fixture.create();
     expect(await refusal(id, { config: { [key]: {} } })).toMatchObject({ reason: 'invalid_namespace_placement' });
     expect(await fixture.patch(id, { infos: { [key]: { any: 1 } } })).toMatchObject({ infos: { [key]: { any: 1 } } });
   });
 
   it.each(['audio', 'anything', 'pipelines', 'bookings', 'enter_coherence', ''])(
-    'accepts the other namespace "%s" in both fields',
+    'accepts the key "%s", which is not reserved, in infos and config',
     async (key) => {
       const { id } = await fixture.create();
       expect(await fixture.patch(id, { infos: { [key]: 1 }, config: { [key]: 2 } })).toMatchObject({
@@ -199,7 +199,7 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
     },
   );
 
-  it('names the endpoint to use, or states that the namespace is internal', async () => {
+  it('names in the error the endpoint to use for a reserved key, or calls the key internal', async () => {
     const { id } = await fixture.create();
     expect((await refusal(id, { config: { 'enter-coherence': {} } })).message).toContain(
       'POST /conversations/{id}/enter-coherence',
@@ -212,7 +212,7 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
 });
 
 describe('conversations.patch guards (D9, D9a)', () => {
-  it('accepts the current updated_at in any offset, and null as absent', async () => {
+  it('accepts the current updated_at with any offset, and treats null as absent', async () => {
     const { id, updated_at } = await fixture.create();
     const first = await fixture.patch(id, { infos: { a: 1 }, expected_updated_at: updated_at });
     const shifted = first.updated_at
@@ -223,7 +223,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(await fixture.patch(id, { infos: { a: 3 }, expected_updated_at: null })).toMatchObject({ infos: { a: 3 } });
   });
 
-  it('returns 409 stale_conversation with updated_at for any difference, to the microsecond', async () => {
+  it('returns 409 stale_conversation with the current updated_at if expected_updated_at differs by a microsecond', async () => {
     const { id, updated_at } = await fixture.create();
     await fixture.env.sql(
       `update conversations.conversations set updated_at = '2030-01-01T00:00:00.000001Z' where id = $1`,
@@ -240,7 +240,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect((await fixture.get(id)).infos).toEqual({});
   });
 
-  it('accepts exactly one of two writers with the same updated_at', async () => {
+  it('accepts exactly one of two concurrent patches with the same expected_updated_at', async () => {
     const { id, updated_at } = await fixture.create();
     const results = await Promise.allSettled(
       [1, 2].map((value) => fixture.patch(id, { infos: { value }, expected_updated_at: updated_at })),
@@ -248,7 +248,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('accepts If-Match with the ETag, a list and the star; returns 412 with updated_at otherwise', async () => {
+  it('accepts If-Match with the ETag, a list or *, and otherwise returns 412 with updated_at', async () => {
     const { id } = await fixture.create();
     const tag = entityTag(await readText(id));
     expect(await refusal(id, { infos: { a: 1 }, if_match: '"other"' })).toMatchObject({
@@ -263,7 +263,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(await fixture.patch(id, { infos: { a: 3 }, if_match: '*' })).toMatchObject({ infos: { a: 3 } });
   });
 
-  it('accepts exactly one of two writers with the same ETag', async () => {
+  it('accepts exactly one of two concurrent patches with the same ETag', async () => {
     const { id } = await fixture.create();
     const tag = entityTag(await readText(id));
     const results = await Promise.allSettled(
@@ -272,7 +272,7 @@ describe('conversations.patch guards (D9, D9a)', () => {
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('checks 404, then 412, then 409, then 400', async () => {
+  it('returns 404 before 412, 412 before 409, and 409 before 400', async () => {
     const { id } = await fixture.create();
     const all = { infos: { booking: 1 }, expected_updated_at: '2030-01-01T00:00:00Z', if_match: '"other"' };
     expect(await refusal(999_999, all)).toMatchObject({ code: 'not_found' });
@@ -308,7 +308,10 @@ describe('updated_at of a conversation (D9a)', () => {
   });
 });
 
-/** jsonb of PostgreSQL cannot store U+0000, lone surrogates or negative zero. */
+/**
+ * Returns whether PostgreSQL can store the value as jsonb unchanged. It cannot store U+0000, lone surrogates or
+ * negative zero.
+ */
 function isStorable(value: unknown): boolean {
   const text = JSON.stringify(value);
   return (

@@ -26,7 +26,7 @@ interface PlanNode {
 interface Query {
   text: string;
   params: unknown[];
-  /** For a cursor: the planner settings under which it is declared. */
+  /** The planner settings under which a cursor is declared; undefined for other statements. */
   planner?: Readonly<Record<string, string>>;
 }
 
@@ -40,8 +40,8 @@ const largeTables = [
   'journey_questions',
   'holon_journeys',
 ];
-const viewer = { seesAll: false, accountId: 1 }; // cannot see private objects
-/** A person's share of all conversations (D69). */
+const viewer = { seesAll: false, accountId: 1 }; // A caller without access to private objects.
+/** A caller with access to some of the conversations (D69). */
 const member = { personId: 300, eventIds: [2_007, 2_008] };
 const active = { personId: 300, journeyId: 7, time: '2025-01-01T00:00:00Z' };
 const tens = Array.from({ length: 10 }, (_, index) => index);
@@ -56,7 +56,7 @@ beforeAll(async () => {
   await seedDatabase({ url, sizes, log: () => {} });
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
-  // As in the services: events are written to the outbox of the schema.
+  // The services use the same search path: events are written to the outbox of the schema.
   await client.query('set search_path = conversations, public');
 }, 240_000);
 
@@ -72,7 +72,7 @@ function toQuery(
   return { text: prepared.text, params: order.map((name) => values[name]) };
 }
 
-/** A multi-row write with the same values for each row. */
+/** Returns a multi-row write that writes the same values to each row. */
 function ofCalls(
   { prepared, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>,
   ids: readonly number[],
@@ -87,14 +87,15 @@ interface WholeRead {
   inOrder: boolean;
 }
 
-/** Large tables that the plan reads completely. */
+/** Returns the large tables that a plan of the query reads completely. */
 async function findWholeReads({ text, params, planner }: Query): Promise<WholeRead[]> {
   const plans = [];
   await client.query('begin');
   for (const setting of Object.entries(planner ?? {})) await client.query('select set_config($1, $2, true)', setting);
   const subject = planner === undefined ? text : `declare batches no scroll cursor for ${text}`;
   plans.push(await client.query(`explain (format json) ${subject}`, params));
-  // The generic plan of a prepared statement, made without parameter values. A cursor is always planned separately.
+  // Also checks the generic plan of a prepared statement, which does not depend on parameter values. A cursor is
+  // planned for its values each time.
   if (planner === undefined) plans.push(await client.query(`explain (generic_plan, format json) ${text}`));
   await client.query('rollback');
   return plans.flatMap(({ rows }: pg.QueryResult<{ 'QUERY PLAN': { Plan: PlanNode }[] }>) =>
@@ -114,7 +115,7 @@ function listWholeReads(node: PlanNode): WholeRead[] {
 
 const one = <Row extends object>(sql: string): Promise<Row[]> => env.sql<Row>(sql);
 
-/** Ids of the holon and all its descendants. */
+/** Returns the ids of the holon and all its descendants. */
 async function subtree(slug: string): Promise<number[]> {
   const rows = await one<{ id: number }>(
     `with recursive tree as (select id from directory.holons where slug = '${slug}'
@@ -124,7 +125,7 @@ async function subtree(slug: string): Promise<number[]> {
 }
 
 describe('query plans of conversations in a large database (rules/discovery#search-and-summary, rules/discovery#browse)', () => {
-  it('detects a sequential scan', async () => {
+  it('detects a sequential scan of the conversations', async () => {
     const scan = { table: 'all_conversations', inOrder: false };
     expect(
       await findWholeReads({
@@ -152,7 +153,7 @@ describe('query plans of conversations in a large database (rules/discovery#sear
     ],
     ['a room', ofCalls(replaceRoom, [17, 4_000, 9], { room: '{}', updatedAt: '2026-05-01 10:00:00' })],
     ['summary', toQuery(searching.summarizeConversation, { id: 17 })],
-  ])('%s scans no large table', async (_name, query) => {
+  ])('reads no large table completely: %s', async (_name, query) => {
     expect(await findWholeReads(query)).toEqual([]);
   });
 
@@ -177,10 +178,10 @@ describe('query plans of conversations in a large database (rules/discovery#sear
   }
 
   it.each(combinations)(
-    'search by $title scans no large table, in both orders',
+    'search by $title reads no large table completely, in both sort orders',
     async ({ event, connected, person, scope }) => {
       for (const slug of ['holon-19999', 'holon-205', 'holon-1']) {
-        // Requests for all conversations are served in index order.
+        // A request for all conversations may read an index completely, in order.
         const all = !connected && !person && !scope && (!event || slug === 'holon-1');
         for (const sort of ['date_desc', 'date_asc'] as const) {
           const { search, values } = searching.chooseSearch(
@@ -212,7 +213,7 @@ describe('query plans of conversations in a large database (rules/discovery#sear
       { eventIds: [2_007], journeyIds: [7] },
     ],
     ['ten events', browsing.listOfGroups, browsing.listOfGroupsWithin, tenEvents],
-  ])('browse of %s scans no large table', async (_name, all, within, values) => {
+  ])('browse of %s reads no large table completely', async (_name, all, within, values) => {
     for (const query of [toQuery(all, values), toQuery(within, { ...values, ...scopeValues(member) })]) {
       expect(await findWholeReads({ ...query, planner: browsing.browsePlanner })).toEqual([]);
     }

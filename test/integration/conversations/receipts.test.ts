@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('webhook receipts (D20, D33d)', () => {
-  it('stores a repeated request once and applies it once', async () => {
+  it('stores and applies a repeated webhook once', async () => {
     const chain = createChain();
     const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
@@ -47,7 +47,7 @@ describe('webhook receipts (D20, D33d)', () => {
       { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x', uid: '', bookingId: null } },
       'rejected_unidentified',
     ],
-  ])('stores %s with its outcome', async (_what, envelope, outcome) => {
+  ])('stores a webhook with %s, with its outcome', async (_what, envelope, outcome) => {
     expect(await simulator.settle({ ...envelope, marker: randomUUID() })).toMatchObject({ outcome });
   });
 
@@ -55,7 +55,7 @@ describe('webhook receipts (D20, D33d)', () => {
     ['no JSON', '{"triggerEvent":'],
     ['no object', '["BOOKING_CREATED"]'],
     ['too deep', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100)}${']'.repeat(100)}}`],
-  ])('stores the body of an unreadable request for replay: %s (D68)', async (_what, body) => {
+  ])('stores the body of an unreadable webhook for replay: %s (D68)', async (_what, body) => {
     const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
     expect(receipt).toMatchObject({
       outcome: 'rejected_unreadable',
@@ -70,7 +70,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
-  it('applies a booking with unstorable characters, and returns its body as it was received (rules/webhooks#text; D106)', async () => {
+  it('applies a booking with characters that PostgreSQL cannot store, and returns the received body unchanged (rules/webhooks#text; D106)', async () => {
     const chain = createChain();
     const notes = { value: 'x\u0000\ud83d' };
     const fields = { responses: { notes }, title: 'A\ntalk', attendees: [attendee('Zo\u00eb')] };
@@ -90,7 +90,7 @@ describe('webhook receipts (D20, D33d)', () => {
       `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
     ],
     ['of nothing', ''],
-  ])('stores no body of an unreadable request %s', async (_what, body) => {
+  ])('stores no body for an unreadable webhook %s', async (_what, body) => {
     const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
     expect(receipt).toMatchObject({
       outcome: 'rejected_unreadable',
@@ -111,29 +111,32 @@ describe('webhook receipts (D20, D33d)', () => {
     ],
     ['rejected_unidentified', { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x' } }, undefined],
     ['ignored', { triggerEvent: 'BOOKING_PAID', payload: {} }, undefined],
-  ])('stores digest, size and headers of %s webhooks, never the body (D68)', async (outcome, envelope, headers) => {
-    const body = JSON.stringify({ ...envelope, marker: randomUUID() });
-    const receipt = await simulator.settle(undefined, { body, ...(headers === undefined ? {} : { headers }) });
-    const { body: kept, ...shown } = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
-    expect(shown).toMatchObject({
-      outcome,
-      body_size: body.length,
-      body_digest: digestOf(body),
-      headers: headers ?? signBooking(body),
-    });
-    expect(kept).toBeNull();
-    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
-      reason: 'receipt_without_body',
-      message: 'Bodies of rejected or ignored webhooks are not stored; ask the sender to send it again.',
-    });
-  });
+  ])(
+    'stores digest, size and headers of webhooks with the outcome %s, never the body (D68)',
+    async (outcome, envelope, headers) => {
+      const body = JSON.stringify({ ...envelope, marker: randomUUID() });
+      const receipt = await simulator.settle(undefined, { body, ...(headers === undefined ? {} : { headers }) });
+      const { body: kept, ...shown } = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
+      expect(shown).toMatchObject({
+        outcome,
+        body_size: body.length,
+        body_digest: digestOf(body),
+        headers: headers ?? signBooking(body),
+      });
+      expect(kept).toBeNull();
+      expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
+        reason: 'receipt_without_body',
+        message: 'Bodies of rejected or ignored webhooks are not stored; ask the sender to send it again.',
+      });
+    },
+  );
 
-  it('records a body over the limit as rejected, without the body', async () => {
+  it('records a webhook over the size limit as rejected, without the body', async () => {
     expect(await simulator.settle(undefined, { body: null })).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
   it.each(['999999', 'abc', '0', '-1', '99999999999999999999', '../1', ''])(
-    'has no effect for the path person "%s"',
+    'creates no conversation for a webhook with "%s" as the person in the path',
     async (person) => {
       const chain = createChain();
       expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person })).toMatchObject({
@@ -144,7 +147,7 @@ describe('webhook receipts (D20, D33d)', () => {
     },
   );
 
-  it('replays receipts: applies what failed before, and nothing twice', async () => {
+  it('applies a replayed receipt that failed before, and does not apply an applied one again', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, {
       metadata: { videoCallUrl: 'https://meet.example.org/later-journey' },
@@ -175,7 +178,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await fixture.notes(conversation?.id ?? 0)).toHaveLength(1);
   });
 
-  it('replays receipts by filter: oldest first, up to the limit; a dry run only counts', async () => {
+  it('replays receipts by filter, oldest first, up to the limit; a dry run only counts them', async () => {
     const journey = { metadata: { videoCallUrl: 'https://meet.example.org/latest-journey' } };
     const chains = [createChain(), createChain(), createChain()];
     const receipts = [];
@@ -230,7 +233,7 @@ describe('webhook receipts (D20, D33d)', () => {
     );
   });
 
-  it('lists receipts by source and time', async () => {
+  it('lists webhook receipts by source and time', async () => {
     const list = async (request: RequestOf<typeof conversations.rpcs.listReceipts>) =>
       (await fixture.call(conversations.rpcs.listReceipts, request)).items;
     const [newest, next] = await list({ limit: 2 });
@@ -239,7 +242,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(await list({ source: 'meeting' })).toEqual([]);
   });
 
-  it('returns 404 for a receipt that does not exist', async () => {
+  it('returns 404 for a webhook receipt that does not exist', async () => {
     expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
     expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: 999_999 })).toMatchObject({
       code: 'not_found',
@@ -259,7 +262,7 @@ describe('X-Cal-Signature-256 with a configured secret (D19)', () => {
   });
   afterAll(() => signed.stop());
 
-  it('accepts signed bodies, rejects others, and accepts the same body with a valid signature later', async () => {
+  it('accepts signed webhooks, rejects others, and accepts a rejected body that is sent again with a valid signature', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0);
     const good = signBooking(JSON.stringify(envelope), 'secret');
@@ -276,7 +279,7 @@ describe('X-Cal-Signature-256 with a configured secret (D19)', () => {
     expect(await counter.booked(chain)).toHaveLength(1);
   });
 
-  it('ignores unknown attendees when the setting is off', async () => {
+  it('ignores unknown attendees when their creation is disabled', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Stranger')] });
     await counter.settle(envelope, { headers: signBooking(JSON.stringify(envelope), 'secret') });
@@ -298,7 +301,7 @@ describe('rotation of the webhook secret (K8)', () => {
   const signWith = (secret: string, envelope: unknown) => ({ headers: signBooking(JSON.stringify(envelope), secret) });
   const outcomeOf = async (id: number) => (await rotated.call(conversations.rpcs.showReceipt, { id })).outcome;
 
-  it('processes and replays webhooks signed with a secret that was removed later', async () => {
+  it('processes and replays webhooks whose secret was removed after their receipt', async () => {
     const [early, waiting] = [createChain(), createChain()];
     const envelope = early.envelope('BOOKING_CREATED', 0, later);
     const receipt = await counter.settle(envelope, signWith('old', envelope));
@@ -328,7 +331,7 @@ describe('rotation of the webhook secret (K8)', () => {
     await waitFor(async () => (await outcomeOf(cancelled.id)) === 'applied');
   });
 
-  it('rejects new webhooks with the old secret, and checks receipts of older releases again', async () => {
+  it('rejects new webhooks with the old secret, and checks the signature of a replayed receipt of an older release', async () => {
     const envelope = createChain().envelope('BOOKING_CREATED', 0);
     expect(await counter.settle(envelope, signWith('old', envelope))).toMatchObject({ outcome: 'rejected_signature' });
     const before = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
@@ -341,7 +344,7 @@ describe('rotation of the webhook secret (K8)', () => {
     await waitFor(async () => (await outcomeOf(id)) === 'rejected_signature');
   });
 
-  it('uses the latest signature of a repeated request', async () => {
+  it('applies a repeated webhook with its latest signature', async () => {
     const envelope = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
     const { id } = await counter.settle(envelope, signWith('new', envelope));
     await rotated.env.sql(
@@ -380,7 +383,7 @@ describe('retention of webhook receipts (D68)', () => {
       [ids, days],
     );
 
-  it('removes bodies, and receipts of rejected or ignored webhooks, after their retention days and not before', async () => {
+  it('removes webhook bodies, and receipts of rejected or ignored webhooks, after their retention days and not before', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: {} });
     const failed = await simulator.settle(envelope);
@@ -405,7 +408,7 @@ describe('retention of webhook receipts (D68)', () => {
     });
   });
 
-  it('processes a repeated request whose body was removed', async () => {
+  it('processes a repeated webhook whose stored body was removed', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, {
       metadata: { videoCallUrl: 'https://meet.example.org/late-journey' },
@@ -433,7 +436,7 @@ describe('retention of webhook receipts (D68)', () => {
     });
   });
 
-  it('removes more than one batch', async () => {
+  it('removes more expired receipts than fit in one batch', async () => {
     await fixture.env.sql(
       `insert into conversations.webhook_receipts (dedupe_key, delivery_id, received_at, person_id, headers, outcome)
        select 'old-' || n, 'old', clock_timestamp() - interval '100 days', '1', '{}', 'rejected_unsigned' from generate_series(1, 1234) n`,
@@ -443,7 +446,7 @@ describe('retention of webhook receipts (D68)', () => {
 });
 
 describe('a flood of rejected webhooks (D68)', () => {
-  it('creates a limited number of receipts, one of which counts the rest, without consuming ids', async () => {
+  it('stores a limited number of receipts of rejected webhooks, one of which counts the rest, without using up ids', async () => {
     const last = async () =>
       (await fixture.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]
         ?.n ?? 0;
@@ -462,7 +465,7 @@ describe('a flood of rejected webhooks (D68)', () => {
       expect(sum?.deliveries).toBe(posts);
       expect(sum?.rows).toBeLessThanOrEqual(most());
     });
-    const sideBySide = 16; // concurrently processed receipts can consume a sequence number without using it
+    const sideBySide = 16; // Receipts that are processed concurrently can consume a sequence number without using it.
     expect((await last()) - before).toBeLessThanOrEqual(most() + sideBySide);
     const { items } = await fixture.call(conversations.rpcs.listReceipts, {
       outcome: 'rejected_signature',
@@ -474,7 +477,7 @@ describe('a flood of rejected webhooks (D68)', () => {
 });
 
 describe('conversations.bookings.hint (rules/bookings#booking-webhook; D19a)', () => {
-  it.each([1, 0, -5, 999_999])('returns plain text for id %d', async (id) => {
+  it.each([1, 0, -5, 999_999])('returns plain text for a GET of the webhook URL of person %d', async (id) => {
     const reply = await fixture.bus.callRaw(conversations.rpcs.bookingHint, { person_id: id }, { requestId: 'test' });
     expect(reply.kind === 'bytes' && Buffer.from(reply.bytes).toString()).toMatch(/webhook/i);
   });

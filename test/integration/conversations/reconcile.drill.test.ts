@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Mulberry32: the same sequence for the same seed. */
+/** Returns a random number generator (Mulberry32) that returns the same sequence for the same seed. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -100,7 +100,7 @@ function live(count: number): Happened[] {
   return happened.toSorted((left, right) => left.at - right.at);
 }
 
-/** The webhook as Cal.com sends it, a moment later. */
+/** Returns the webhook that Cal.com sends for an event, created a moment later. */
 function toWebhook({ trigger, at, uid, former }: Happened): Buffer {
   const { id, title, start, end, attendees, icsUid } = calCom.bookings.get(uid) as CalComBooking;
   const payload = {
@@ -167,14 +167,14 @@ async function reconcile(request: { since?: string; dry_run?: boolean } = {}): P
       const shown = await fixture.call(adminShowJob, { id });
       return ['succeeded', 'dead'].includes(shown.state) ? shown : undefined;
     },
-    // For a hundred bookings, every other request is asked to retry after a second.
+    // Every second request for a page of a hundred bookings is rate-limited and retried after one second.
     { timeoutMs: 120_000 + eventCount * 40, what: 'the job' },
   );
   if (job.state === 'dead') throw new Error(job.error ?? 'dead');
   return job.result as ReconcileResult;
 }
 
-/** Conversations by the uid of their booking; those of one chain are identified by its first uid. */
+/** Compares the conversations with the bookings at Cal.com. Bookings of one chain are identified by the first uid. */
 async function compare(): Promise<{ missing: string[]; doubled: string[]; wrong: string[] }> {
   const rows = await fixture.env.sql<{ uids: string[]; start: string }>(
     `select array(select jsonb_array_elements_text(config #> '{booking,uids}')) as uids, to_char(start_at at time zone 'UTC',
@@ -235,12 +235,12 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       expect(fed.filter(({ outcome }) => outcome !== 'applied' && outcome !== 'stale')).toEqual([]);
       expect(await reconcile()).toMatchObject({ missing: 0, fed: 0 });
 
-      // A lost event may only have been late: it has no further effect.
+      // A lost webhook may also arrive late; then it has no further effect.
       const lost = happened.filter((event) => !kept.includes(event));
       await deliver(lost);
       await settled(kept.length + result.fed + lost.length);
       expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
-      // The work for an event is bounded by its own booking, however many bookings exist.
+      // The work per event depends only on the event's own booking, however many bookings exist.
       const [looked] = await fixture.env.sql<{ entries: string }>(
         `select idx_tup_read as entries from pg_stat_user_indexes where indexrelname = 'booking_identifiers_pkey'`,
       );
@@ -249,7 +249,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     1_200_000 + eventCount * 400,
   );
 
-  it('merges a chain whose links were all lost, including links missing in the list', async () => {
+  it('recreates a chain of reschedules whose webhooks were lost, even if the list omits some of its bookings', async () => {
     const at = Date.UTC(2032, 0, 1);
     const first = book(at);
     await deliver([{ trigger: 'BOOKING_CREATED', at, uid: first.uid }]);
@@ -266,7 +266,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
   });
 
-  it('submits nothing for appointments without a journey or with an unknown host, and counts them', async () => {
+  it('submits no bookings without a journey or with an unknown host, and counts them', async () => {
     const at = Date.UTC(2033, 0, 1);
     Object.assign(book(at), { meetingUrl: 'https://meet.example.org/dentist', location: 'integrations:daily' });
     Object.assign(book(at), { hosts: [{ name: 'Zed', email: 'zed@example.org' }] });
@@ -286,7 +286,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
   });
 
   it.each([{ start: 'junk' }, { end: '' }])(
-    'rejects a booking with the unreadable time %j, with a note (D82)',
+    'submits a booking with the unreadable time %j, which is rejected (D82)',
     async (times) => {
       const at = Date.UTC(2033, 6, 1);
       const countRefused = async () =>
@@ -303,7 +303,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
   );
 
   it.each([{}, { seatUid: 'seat' }])(
-    'finds a reschedule under the same uid, once, of attendees with %j',
+    'finds a reschedule without a new uid once, for attendees with %j',
     async (seat) => {
       const at = Date.UTC(2033, 9, 1);
       const booking = book(at);
@@ -323,7 +323,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     },
   );
 
-  it('finds missing attendees and, with seats, departures, once (B2; D78)', async () => {
+  it('finds missing attendees and, in bookings with seats, cancelled seats once (B2; D78)', async () => {
     const at = Date.UTC(2034, 0, 1);
     const guest = (name: string, seatUid?: string) => ({
       name,
@@ -368,7 +368,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(await reconcile({ since })).toMatchObject({ missing: 2, fed: 2 });
     await waitFor(async () => (await who(seats)) === 'Ada missed stays' && (await who(plain)) === 'Ada added known');
     expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
-    // Late receipts recorded as obsolete.
+    // Returns the number of late receipts that were recorded as obsolete.
     const countStale = async () => (await fixture.call(listReceipts, { outcome: 'stale', limit: 200 })).items.length;
     const before = await countStale();
     await send('BOOKING_CREATED', seats, 2, [guest('left')], { seatsPerTimeSlot: 5 });
@@ -377,7 +377,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
-  it('requests the rest of a series when one occurrence is cancelled (D81)', async () => {
+  it('requests the other occurrences of a series when one is cancelled (D81)', async () => {
     const at = Date.UTC(2035, 0, 1);
     const all = [book(at), book(at), book(at), book(at)];
     for (const booking of all) Object.assign(booking, { recurringBookingUid: 'series-of-four' });
@@ -401,7 +401,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
-  it('fails immediately when Cal.com rejects the key, and is dead with an alert after repeated failures', async () => {
+  it('fails without a retry when Cal.com rejects the API key, and stores an error without the key', async () => {
     calCom.fail({ kind: 'status', status: 401 });
     await expect(reconcile()).rejects.toThrow('CALCOM_API_KEY');
     const [row] = await fixture.env.sql<{ error: string }>(
@@ -410,7 +410,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(row?.error).not.toContain(calCom.apiKey);
   });
 
-  it('does not follow redirects of Cal.com, neither inside the network nor to its own address (architecture#outgoing-calls)', async () => {
+  it('does not follow redirects of Cal.com, neither to the internal network nor to Cal.com (architecture#outgoing-calls)', async () => {
     const inner = await startInnerServer();
     for (const location of [`http://127.0.0.1:${inner.port}/v2/bookings`, `${calCom.baseUrl}/bookings`]) {
       const served = calCom.served.length;
@@ -421,14 +421,14 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     await inner.stop();
   });
 
-  it('runs automatically once a day', async () => {
+  it('compares all bookings automatically once a day', async () => {
     const [row] = await fixture.env.sql<{ count: string }>(
       `select count(*) from conversations.jobs where type = 'conversations.booking-reconcile' and payload -> 'daily' = 'true'`,
     );
     expect(Number(row?.count)).toBe(1);
   });
 
-  it('is rejected without a configured key', async () => {
+  it('rejects bookings reconcile without a configured API key', async () => {
     await fixture.restart({ CALCOM_API_KEY: '' });
     expect(await fixture.refusal(reconcileBookings, { dry_run: true })).toMatchObject({
       code: 'conflict',

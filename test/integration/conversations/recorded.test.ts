@@ -18,7 +18,7 @@ const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
 describe('conversations.recorded advances the step (rules/conversations#recorded; D16a)', () => {
-  it('moves to the next step that is not archived, adds a note without author, and starts that step’s job', async () => {
+  it('advances to the next active step, adds a note without an author, and starts the job of that step', async () => {
     const { id } = await fixture.create();
     const moved = await fixture.recorded(id);
     expect(moved).toMatchObject({ step_slug: 'import', step_title: 'Import' });
@@ -37,7 +37,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     ]);
   });
 
-  it('advances and adds a note on each call without a key, and remains at the last step with a note', async () => {
+  it('advances and adds a note on each call without a key, and only adds a note at the last step', async () => {
     const { id } = await fixture.create();
     await fixture.recorded(id);
     expect(await fixture.recorded(id)).toMatchObject({ step_slug: 'done' });
@@ -45,7 +45,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     expect(await recordedNotes(id)).toHaveLength(3);
   });
 
-  it('sets the person of a per-user token as author of the note', async () => {
+  it('names the person of a per-user token as author of the note', async () => {
     const { id } = await fixture.create();
     const actor = {
       kind: 'user',
@@ -67,13 +67,13 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     });
   });
 
-  it('adds a note and merges without a step change when the journey has no steps', async () => {
+  it('adds a note and merges the body when the journey has no steps', async () => {
     const { id } = await fixture.create('plain');
     expect(await fixture.recorded(id, { infos: { a: 1 } })).toMatchObject({ step_slug: '', infos: { a: 1 } });
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('merges infos and config with the namespace rules; a reserved key rejects everything', async () => {
+  it('merges infos and config by the namespace rules, and changes nothing if the body has a reserved key', async () => {
     const { id } = await fixture.create();
     const before = await fixture.get(id);
     expect(await refusal(id, { infos: { a: 1 }, config: { booking: null } })).toMatchObject({
@@ -92,7 +92,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     });
   });
 
-  it('honours expected_updated_at (D9)', async () => {
+  it('rejects a stale expected_updated_at (D9)', async () => {
     const { id, updated_at } = await fixture.create();
     await fixture.patch(id, { infos: { a: 1 } });
     const error = await refusal(id, { expected_updated_at: updated_at });
@@ -106,7 +106,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     expect(await fixture.recorded(id, { expected_updated_at: present })).toMatchObject({ step_slug: 'import' });
   });
 
-  it('returns 404 for a conversation that does not exist, before anything else', async () => {
+  it('returns 404 for an unknown conversation before it checks the rest of the call', async () => {
     expect(await refusal(999_999, { captureEndedAt: '2030-01-01T10:00:00' })).toMatchObject({
       code: 'not_found',
       reason: undefined,
@@ -115,14 +115,14 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
 });
 
 describe('finish of a recorded conversation (D21)', () => {
-  it('sets finish to the capture end when it is known, from this call or before', async () => {
+  it('sets finish to the capture end of this or an earlier call', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     expect(await fixture.recorded(one.id, { captureEndedAt: end })).toMatchObject({ finish: end });
     await fixture.writeRoom(two.id, { captureEndedAt: start });
     expect(await fixture.recorded(two.id)).toMatchObject({ finish: start });
   });
 
-  it('never sets finish before the start, so that the same look-up finds the conversation', async () => {
+  it('sets finish to the start at the earliest, so that the same look-up finds the conversation', async () => {
     const time = '2030-06-01T10:00:00Z';
     const request = { person_id: fixture.personId('cleo'), journey: 'open-circle', time };
     const [created] = await fixture.call(conversations.rpcs.findActive, request);
@@ -135,7 +135,7 @@ describe('finish of a recorded conversation (D21)', () => {
     });
   });
 
-  it('otherwise sets finish to the server’s time, and keeps a stored finish', async () => {
+  it('sets finish to the server’s time without a capture end, and keeps a stored finish', async () => {
     const { id } = await fixture.create();
     fixture.clock.set('2030-02-02T02:02:02.000002Z');
     expect(await fixture.recorded(id)).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
@@ -146,8 +146,8 @@ describe('finish of a recorded conversation (D21)', () => {
   });
 });
 
-describe('the transcript boundary on /recorded (rules/conversations#recorded; D22)', () => {
-  it('writes the same boundary as enter-coherence, by either name', async () => {
+describe('captureEndedAt on /recorded (rules/conversations#recorded; D22)', () => {
+  it('stores the same boundary as enter-coherence, named captureEndedAt or capture_ended_at', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, { capture_ended_at: end });
     await fixture.recorded(two.id, { captureEndedAt: end, capture_ended_at: '2030-01-01T12:00:00+01:00' });
@@ -159,14 +159,14 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
     ['two different values', { captureEndedAt: end, capture_ended_at: start }],
     ['no offset', { captureEndedAt: '2030-01-01T11:00:00' }],
     ['no offset in the older name', { capture_ended_at: '2030-01-01T11:00:00' }],
-  ])('returns invalid_transcript_window for %s and stores nothing', async (_what, write) => {
+  ])('returns invalid_transcript_window for a capture end with %s, and stores nothing', async (_what, write) => {
     const { id } = await fixture.create();
     const before = await fixture.get(id);
     expect(await refusal(id, write)).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
     expect(await fixture.get(id)).toEqual(before);
   });
 
-  it('returns invalid_transcript_window for an end that is not after the stored start', async () => {
+  it('returns invalid_transcript_window for a capture end that is not after the stored start', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: end });
     expect(await refusal(id, { captureEndedAt: end })).toMatchObject({
@@ -175,7 +175,7 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
     });
   });
 
-  it('returns transcript_boundary_conflict for another value, without step, note, patch or key', async () => {
+  it('returns transcript_boundary_conflict for another capture end, without a step, note, patch or used key', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { captureEndedAt: end });
     const before = await fixture.get(id);
@@ -190,14 +190,14 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('does not check the boundary when the call contains none (D7b)', async () => {
+  it('ignores an invalid stored window when the call has no capture end (D7b)', async () => {
     const { id } = await fixture.create();
     const room = JSON.stringify({ conversationStartedAt: end, captureEndedAt: 'nonsense' });
     await fixture.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
     expect(await fixture.recorded(id)).toMatchObject({ step_slug: 'import' });
   });
 
-  it('starts the importer once when the call enters its step and completes the window (D7a)', async () => {
+  it('starts the import once when the call enters the import step and completes the window (D7a)', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: start });
     await fixture.recorded(id, { captureEndedAt: end });
@@ -206,7 +206,7 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
     expect(fixture.importsOf(id).map((job) => job.cause)).toEqual(['step_entered', 'command']);
   });
 
-  it('starts the importer again when the call completes the window after its step was entered (D7a)', async () => {
+  it('starts the import again when the call completes the window after the import step was entered (D7a)', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: start });
     await fixture.recorded(id);
@@ -217,7 +217,7 @@ describe('the transcript boundary on /recorded (rules/conversations#recorded; D2
 });
 
 describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', () => {
-  it('applies nothing for a used key (no step, note, body or finish) and returns the current conversation', async () => {
+  it('changes nothing for a used key (no step, note, body or finish), and returns the current conversation', async () => {
     const { id } = await fixture.create();
     await fixture.recorded(id, { infos: { a: 1 } }, 'k');
     const patched = await fixture.patch(id, { infos: { b: 2 } });
@@ -230,7 +230,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('checks the boundary of a replay: accepts the same, rejects another with 409, ignores a new one', async () => {
+  it('accepts the stored capture end in a replay, rejects another with 409, and ignores a new one', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, { captureEndedAt: end }, 'k');
     expect(await fixture.recorded(one.id, { captureEndedAt: '2030-01-01T12:00:00+01:00' }, 'k')).toMatchObject({
@@ -250,7 +250,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect((await fixture.recorded(two.id, { captureEndedAt: end }, 'k')).config).toEqual({});
   });
 
-  it('adds one step and one note for 50 concurrent calls with one key', async () => {
+  it('adds one step and one note for 50 concurrent /recorded calls with one key', async () => {
     const { id } = await fixture.create();
     const replies = await Promise.all(Array.from({ length: 50 }, () => fixture.recorded(id, { infos: { a: 1 } }, 'k')));
     expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
@@ -258,20 +258,20 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
-  it('scopes keys to their conversation', async () => {
+  it('accepts the same key for another conversation', async () => {
     const [one, two] = [await fixture.create(), await fixture.create()];
     await fixture.recorded(one.id, {}, 'k');
     expect(await fixture.recorded(two.id, {}, 'k')).toMatchObject({ step_slug: 'import' });
     expect(await fixture.recorded(one.id, {}, 'other')).toMatchObject({ step_slug: 'done' });
   });
 
-  it('leaves the key of a rejected call unused', async () => {
+  it('does not store the key of a rejected call', async () => {
     const { id } = await fixture.create();
     await refusal(id, { config: { booking: 1 } }, 'k');
     expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('stores a key for 24 hours and then accepts it again', async () => {
+  it('stores a /recorded key for 24 hours and then accepts it again', async () => {
     const { id } = await fixture.create();
     const age = (interval: string) =>
       fixture.env.sql(
@@ -290,7 +290,7 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
 });
 
 describe('cleanup of /recorded keys (rules/conversations#recorded)', () => {
-  it('removes all expired keys, even more than one batch, and no others', async () => {
+  it('removes all expired /recorded keys in several batches, and no others', async () => {
     const { id } = await fixture.create();
     const { env } = fixture;
     await env.sql(

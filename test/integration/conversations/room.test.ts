@@ -15,7 +15,7 @@ const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
 describe('conversations.room.write merges field by field (rules/room#room-state; D8, D26b)', () => {
-  it('returns ids and counts, without the window when no boundary was sent', async () => {
+  it('returns ids and counts of a room write, without the transcript window when no boundary was sent', async () => {
     const { id } = await fixture.create();
     const reply = await fixture.writeRoom(id, {
       phase: 'conversation',
@@ -42,7 +42,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     });
   });
 
-  it('stores the latest phase and version and keeps omitted and null fields', async () => {
+  it('stores the latest phase and version of the room, and keeps omitted and null fields', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'lounge', version: 7, recordingId: 'r-1', recordingEndedAt: end });
     await fixture.writeRoom(id, { phase: 'consent', version: 2, recordingId: null, recordingEndedAt: null });
@@ -52,7 +52,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     expect(config).toMatchObject({ 'enter-coherence': { recordingEndedAt: end } });
   });
 
-  it('merges claims by display name, __proto__ included', async () => {
+  it('merges claims by display name, even if the name is __proto__', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { claims: { Ada: { personId: 1, claimedAt: '2030-01-01T10:00:00+02:00' } } });
     await fixture.writeRoom(id, {
@@ -70,7 +70,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     );
   });
 
-  it('upserts participants by customParticipantId, keeps the original assignedAt, and returns instants in UTC', async () => {
+  it('updates room participants by customParticipantId, keeps their original assignedAt, and returns instants in UTC', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, {
       participants: [
@@ -130,7 +130,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     ]);
   });
 
-  it('never stores sessionId and removes a stored one', async () => {
+  it('does not store sessionId and removes a stored one', async () => {
     const { id } = await fixture.create();
     await fixture.env.sql(
       `update conversations.conversations set room = '{"sessionId": "old", "phase": "lounge"}' where id = $1`,
@@ -141,7 +141,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     expect((await fixture.get(id)).config).toEqual({ 'enter-coherence': { phase: 'lounge' } });
   });
 
-  it('loses nothing of 30 concurrent writes', async () => {
+  it('keeps the data of all of 30 concurrent room writes', async () => {
     const { id } = await fixture.create();
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
     await Promise.all(
@@ -157,7 +157,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     expect(participants).toHaveLength(30);
   });
 
-  it('returns 404 for a conversation that does not exist, before anything else', async () => {
+  it('returns 404 for an unknown conversation before it checks the rest of a room write', async () => {
     expect(await refusal(999_999, { conversationStartedAt: '2030-01-01T10:00:00' })).toMatchObject({
       code: 'not_found',
       reason: undefined,
@@ -169,7 +169,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
 });
 
 describe('conversations.room.get (rules/room#room-state; D26b)', () => {
-  it('returns null or empty values before the first write', async () => {
+  it('returns null or empty values for a room without a write', async () => {
     const { id } = await fixture.create();
     expect(await read(id)).toEqual({
       meetingId: null,
@@ -186,7 +186,7 @@ describe('conversations.room.get (rules/room#room-state; D26b)', () => {
 });
 
 describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
-  it('accepts a first write with any expected version', async () => {
+  it('accepts a first room write with any expected version', async () => {
     const { id } = await fixture.create();
     expect(await fixture.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({
       phase: 'lounge',
@@ -194,7 +194,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     });
   });
 
-  it('returns version_conflict with currentVersion, null when no version is stored', async () => {
+  it('returns version_conflict with currentVersion, which is null when no version is stored', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { phase: 'lounge' });
     expect(await refusal(id, { expectedVersion: 1 })).toMatchObject({
@@ -207,7 +207,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     expect(await fixture.writeRoom(id, { expectedVersion: 4, version: 5 })).toMatchObject({ version: 5 });
   });
 
-  it('accepts exactly one of two writers with the same expected version', async () => {
+  it('accepts exactly one of two concurrent room writes with the same expected version', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { version: 1 });
     const results = await Promise.allSettled(
@@ -216,7 +216,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('accepts the same meetingId again and returns meeting_conflict with currentMeetingId for another, without storing anything', async () => {
+  it('accepts the stored meetingId again, and rejects another with meeting_conflict and currentMeetingId without storing anything', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { meetingId: 'm-1' });
     await fixture.writeRoom(id, { meetingId: 'm-1' });
@@ -231,7 +231,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     expect(await fixture.get(id)).toEqual(before);
   });
 
-  it('accepts exactly one of two first writes with different meetingIds', async () => {
+  it('accepts exactly one of two concurrent first writes with different meetingIds', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await fixture.create();
       const results = await Promise.allSettled(['m-1', 'm-2'].map((meetingId) => fixture.writeRoom(id, { meetingId })));
@@ -241,7 +241,7 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
     }
   });
 
-  it('checks missing offset, version, meeting, boundary and window order, in this order', async () => {
+  it('reports a missing offset before the version, the version before the meeting, and the meeting before the boundaries', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { version: 1, meetingId: 'm-1', conversationStartedAt: start });
     const naive = {
@@ -285,7 +285,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     });
   });
 
-  it('accepts the same instant in any offset again, and keeps microseconds (rule 2)', async () => {
+  it('accepts a stored boundary again in any offset, and keeps its microseconds (rule 2)', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: '2030-01-01T10:00:00.123456Z' });
     const again = await fixture.writeRoom(id, { conversationStartedAt: '2030-01-01T12:00:00.123456+02:00' });
@@ -313,7 +313,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     ['end before start', { conversationStartedAt: end, captureEndedAt: start }],
     ['no offset', { conversationStartedAt: '2030-01-01T10:00:00' }],
   ])(
-    'returns invalid_transcript_window for %s and stores nothing of the request (rules 4, 5)',
+    'returns invalid_transcript_window for a room write with %s, and stores nothing of it (rules 4, 5)',
     async (_what, write) => {
       const { id } = await fixture.create();
       const before = await fixture.get(id);
@@ -327,7 +327,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     },
   );
 
-  it('keeps old data with an invalid window (D7b)', async () => {
+  it('accepts room writes for an invalid window of an earlier release (D7b)', async () => {
     const { id } = await fixture.create();
     await fixture.env.sql(`update conversations.conversations set room = $2::jsonb where id = $1`, [
       id,
@@ -340,7 +340,7 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
 });
 
 describe('transcript import and the window (rules/steps#pipeline-jobs; D7a)', () => {
-  it('restarts the import when the window becomes complete after the step was entered', async () => {
+  it('starts the import again when the window becomes complete after the import step was entered', async () => {
     const { id } = await fixture.create('straight-in');
     await waitFor(() => fixture.importsOf(id).length === 1);
     await fixture.writeRoom(id, { meetingId: 'm-1', conversationStartedAt: start });
@@ -358,11 +358,11 @@ describe('transcript import and the window (rules/steps#pipeline-jobs; D7a)', ()
     ]);
   });
 
-  it('does not start an import for the window of a conversation that never entered such a step', async () => {
+  it('does not start an import for the window of a conversation that never entered an import step', async () => {
     const [idle, other] = [await fixture.create(), await fixture.create('straight-in')];
     await fixture.writeRoom(idle.id, { conversationStartedAt: start, captureEndedAt: end });
     await fixture.writeRoom(other.id, { conversationStartedAt: start, captureEndedAt: end });
-    await waitFor(() => fixture.importsOf(other.id).length === 2); // would have been published after the first one's import
+    await waitFor(() => fixture.importsOf(other.id).length === 2); // An import of the first conversation would have been published before this second import of the other.
     expect(fixture.importsOf(idle.id)).toEqual([]);
   });
 });

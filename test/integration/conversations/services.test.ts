@@ -45,7 +45,7 @@ async function enqueue(
 }
 
 describe('conversations.describe and conversations.exists', () => {
-  it('returns title, journey, event, bounds and participants (D18a, D18b)', async () => {
+  it('returns title, journey, event, start, finish and participants of a conversation (D18a, D18b)', async () => {
     const { id, start } = await fixture.create();
     await fixture.patch(id, { infos: { publishing: { fields: { title: { value: 'Our talk', provenance: {} } } } } });
     expect(await fixture.call(rpcs.describe, { id })).toEqual({
@@ -74,7 +74,7 @@ describe('conversations.describe and conversations.exists', () => {
 });
 
 describe('conversations.transcript-source.get', () => {
-  it('returns meeting, window, room participants and step', async () => {
+  it('returns meeting, window, room participants and step of a conversation for its transcript import', async () => {
     const { id } = await fixture.create();
     await fixture.writeRoom(id, {
       meetingId: 'm-1',
@@ -96,7 +96,7 @@ describe('conversations.transcript-source.get', () => {
 });
 
 describe('conversations.audio.attach (rules/media#audio-upload)', () => {
-  it('sets infos.audio and adds a note with user, file name and size, once per blob', async () => {
+  it('sets infos.audio once per upload, and adds a note with user, file name and size', async () => {
     const { id, updated_at } = await fixture.create();
     const reply = await fixture.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
     await fixture.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
@@ -109,7 +109,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
     expect(notes[0]?.body).toMatch(/first\.mp3.*12 bytes/);
   });
 
-  it('never replaces a newer upload with an older one, not even by its job', async () => {
+  it('keeps infos.audio of a newer upload when the job of an older upload runs later', async () => {
     const { id } = await fixture.create();
     await fixture.call(rpcs.attachAudio, attachment(id, 5, 'newer.mp3'));
     await enqueue(conversations.jobs.attachAudio, attachment(id, 4, 'older.mp3') as never);
@@ -117,7 +117,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
     expect((await fixture.get(id)).infos).toEqual({ audio: audio('newer.mp3') });
   });
 
-  it('returns 404, and its job is dead, when the conversation does not exist', async () => {
+  it('returns 404 for audio of a conversation that does not exist, and its job is dead', async () => {
     expect(await fixture.refusal(rpcs.attachAudio, attachment(999_999, 1, 'x.mp3'))).toMatchObject({
       code: 'not_found',
     });
@@ -129,7 +129,7 @@ describe('conversations.audio.attach (rules/media#audio-upload)', () => {
 });
 
 describe('conversations.advance-step (D6)', () => {
-  it('advances only if the step is still the current one, and adds a note', async () => {
+  it('advances to the next step with a note, only if the conversation is still at the given step', async () => {
     const { id } = await fixture.create();
     await fixture.recorded(id);
     const { current_step_id: stepId } = await fixture.call(rpcs.getTranscriptSource, { conversation_id: id });
@@ -148,7 +148,7 @@ describe('conversations.advance-step (D6)', () => {
 });
 
 describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => {
-  it('moves to any step of the journey, including archived ones, adds a note with the operator and starts the step’s job', async () => {
+  it('moves a conversation to any step of its journey, even an archived one, adds a note with the operator and starts the step’s job', async () => {
     const { id } = await fixture.create();
     expect(
       await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' }),
@@ -204,7 +204,7 @@ describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a,
     });
   });
 
-  it('starts the transcript import at any step', async () => {
+  it('starts the transcript import of a conversation at any step', async () => {
     const { id } = await fixture.create('plain');
     await fixture.call(rpcs.adminImportTranscript, { conversation_id: id });
     await waitFor(() => fixture.importsOf(id).length === 1);

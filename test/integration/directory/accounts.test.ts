@@ -51,7 +51,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       });
     });
 
-    it('filters accounts, and lists the known groups in the error for an unknown one', async () => {
+    it('filters accounts, and names the existing groups when the requested group is unknown', async () => {
       await expect(emails({ is_active: false })).resolves.toEqual(['cleo@example.org']);
       await expect(emails({ superuser: true })).resolves.toEqual(['ben@example.org']);
       await expect(emails({ group: 'coherence_users' })).resolves.toEqual(['Ada@example.org']);
@@ -63,7 +63,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
     });
   });
 
-  describe('account input', () => {
+  describe('input of accounts commands', () => {
     const email = 'new@example.org';
 
     it.each([
@@ -88,7 +88,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
         'weak_password',
         expect.stringMatching(/^The password is too easy to guess/),
       ],
-    ])('rejects input without storing anything: %j', async (request, reason, message) => {
+    ])('rejects an invalid account without storing it: %j', async (request, reason, message) => {
       expect(await fixture.refusal(createAccount, request)).toMatchObject({ code: 'bad_request', reason, message });
       await expect(
         fixture.env.sql('select from directory.accounts where email = $1', [request.email]),
@@ -101,7 +101,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.1' })).resolves.toBeDefined();
     });
 
-    it('grant rejects unknown groups, and removes an unknown group that an account has', async () => {
+    it('grant rejects unknown groups, but can remove an unknown group from an account', async () => {
       await fixture.env.sql(`update directory.accounts set groups = '{of-old-times}' where email = 'ben@example.org'`);
       for (const change of [{ add_groups: ['of-old-times'] }, { remove_groups: ['coherence_usres'] }])
         expect(await fixture.refusal(grantAccount, { email: 'ben@example.org', ...change })).toMatchObject({
@@ -114,7 +114,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       });
     });
 
-    it('rejects a workspace file with a weak password; accepts stored weak passwords', async () => {
+    it('rejects a new weak password in a workspace file, and accepts a weak one that is already stored', async () => {
       const stored = `(select password_hash from directory.accounts where email = 'Ada@example.org')`;
       const [before] = await fixture.env.sql(`select ${stored} as hash`);
       const weak = {
@@ -130,7 +130,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(fixture.env.sql(`select ${stored} as hash`)).resolves.toEqual([before]);
       await expect(fixture.env.sql(`select from directory.people where key = 'dora'`)).resolves.toEqual([]);
 
-      // Argon2id hash of "short" as an older release stored it.
+      // An older release allowed the password "short", so its Argon2id hash is stored directly.
       const { createPasswords } = await import('../../../services/directory/accounts/rules.ts');
       await fixture.env.sql(`update directory.accounts set password_hash = $1 where email = 'cleo@example.org'`, [
         await createPasswords().hash('short'),

@@ -1,4 +1,4 @@
-/** Audit entries of the directory, operation by operation (A1), and who can read them (A3). */
+/** Audit entries of each operation of the directory (A1), and read access to these entries (A3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/contract';
 import { directory } from '#services/directory';
@@ -53,7 +53,7 @@ const accountOf = async (who: string): Promise<number> =>
 const search = async (filter: Partial<RequestOf<typeof searchAudit>> = {}): Promise<AuditEntry[]> => [
   ...(await fixture.call(searchAudit, { limit: 100, ...filter })).items,
 ];
-/** Entries that the work adds to the log, oldest first. */
+/** Returns the audit entries that `work` adds, oldest first. */
 async function written(work: () => Promise<unknown>): Promise<AuditEntry[]> {
   const [last] = await search({ limit: 1 });
   await work().catch(() => undefined);
@@ -63,7 +63,7 @@ const cli = { kind: 'cli', account_id: null, key_id: null };
 const shape = { id: expect.any(Number), at: expect.any(String), request_id: expect.any(String) };
 
 describe('logins in the audit log (A1)', () => {
-  it('records account and address of successful logins', async () => {
+  it('records account and address of a successful login', async () => {
     const id = await accountOf(email);
     expect(await written(() => fixture.call(login, { email, password, ip }))).toEqual([
       {
@@ -78,7 +78,7 @@ describe('logins in the audit log (A1)', () => {
     ]);
   });
 
-  it('records the account of rejected logins with a known email, and none for unknown emails and wrong gate keys (A4)', async () => {
+  it('records the account of a rejected login with a known email, and no account for unknown emails and wrong gate keys (A4)', async () => {
     const id = await accountOf(email);
     const refused = { ...shape, action: 'login', ip, outcome: 'refused' };
     expect(await written(() => fixture.call(login, { email: ' ADA@example.org', password: 'wrong', ip }))).toEqual([
@@ -147,7 +147,7 @@ describe('accounts in the audit log (A1)', () => {
     );
   });
 
-  it('does not record rejected and ineffective account calls', async () => {
+  it('does not record account calls that are rejected or change nothing', async () => {
     const updatedAt = async () =>
       (
         await fixture.env.sql<{ at: string }>(
@@ -168,7 +168,7 @@ describe('accounts in the audit log (A1)', () => {
 });
 
 describe('service keys in the audit log (A1)', () => {
-  it('records creation, rotation and revocation of keys with scopes, without token and name', async () => {
+  it('records creation, rotation and revocation of a service key with its scopes, without token and name', async () => {
     const accountId = await accountOf(email);
     const user: Actor = {
       kind: 'user',
@@ -207,10 +207,10 @@ describe('service keys in the audit log (A1)', () => {
   });
 });
 
-describe('configuration and set-up data in the audit log (A1)', () => {
+describe('step configuration and workspace file in the audit log (A1)', () => {
   const step = () => ids['steps']?.['circle/held'];
 
-  it('records dotted paths of a changed step, without values', async () => {
+  it('records the dotted paths of changed step configuration, without values', async () => {
     const accountId = await accountOf(email);
     const editor: Actor = {
       kind: 'user',
@@ -240,7 +240,7 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     expect(await patch({} as typeof write.config)).toEqual([]);
   });
 
-  it('records an application of the workspace file as one entry: counts, account ids, steps by id and path', async () => {
+  it('records the application of a workspace file as one entry: counts, account ids, and step ids with paths', async () => {
     const id = await accountOf(email);
     const changed = structuredClone(document);
     const entries = await written(() =>
@@ -279,7 +279,7 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     expect(JSON.stringify(entries)).not.toMatch(/New Person|example\.org/);
   });
 
-  it('does not record dry runs and applications without changes', async () => {
+  it('does not record a dry run or an application of a workspace file that changes nothing', async () => {
     const people = [{ key: 'newer', name: 'Newer' }];
     expect(await written(() => fixture.call(applyWorkspace, { document: { people }, dry_run: true }))).toEqual([]);
     expect(await written(() => fixture.apply({ people: [{ key: 'new', name: 'New Person' }] }))).toEqual([]);
@@ -315,7 +315,7 @@ describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
     ...(ops === undefined ? {} : { ops }),
   });
 
-  it('allows callers with access to operations, and rejects all others', async () => {
+  it('allows the audit log to accounts with operator access, and rejects all others', async () => {
     for (const ops of ['read', 'act'] as const) {
       expect((await fixture.call(listAudit, { limit: 1 }, user(ops))).items).toHaveLength(1);
       await expect(fixture.call(nameAccounts, { ids: [], email }, user(ops))).resolves.toMatchObject({
@@ -332,7 +332,7 @@ describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
     expect(await fixture.refusal(listAudit, { limit: 1 }, null)).toMatchObject({ code: 'internal' });
   });
 
-  it('filters by account, action, target and time, and continues after an entry', async () => {
+  it('filters the audit log by account, action, target and time, and continues after a given entry', async () => {
     const all = await search();
     const [newest, second] = all;
     expect(all.map(({ id }) => id)).toEqual(all.map((_, index) => all.length - index));

@@ -104,7 +104,7 @@ afterAll(async () => {
 });
 
 describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
-  it('returns immediate child events by name and id, with directly attached conversation journeys in order', async () => {
+  it('returns the direct child events of a holon by name and id, each with its directly attached conversation journeys in order', async () => {
     const item = (slug: string) => ({
       id: idOf('journeys', slug),
       slug,
@@ -136,7 +136,7 @@ describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
 });
 
 describe('directory.events.list and list-journeys (D10, D11)', () => {
-  it('lists the holon and every event below it by name and id, each with its parent', async () => {
+  it('lists the events at and below a holon by name and id, each with its parent', async () => {
     const events = await fixture.call(listConversationEvents, { holon_slug: 'host' }, {
       ...superuser,
       superuser: false,
@@ -158,7 +158,7 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
     expect(await fixture.call(listConversationEvents, {})).toHaveLength(many + 7);
   });
 
-  it('lists the conversation journeys of an event in order, and returns 404 for other holons', async () => {
+  it('lists the conversation journeys of an event in order, and returns 404 for a holon that is not an event', async () => {
     const journeys = await fixture.call(listEventJourneys, { event_slug: 'beta' });
     const entry = (slug: string) => ({
       id: idOf('journeys', slug),
@@ -174,7 +174,7 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
 });
 
 describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
-  it('returns the public fields of each person once, and skips unknown ids', async () => {
+  it('returns the public fields of each requested person once, and skips unknown ids', async () => {
     const ada = idOf('people', 'ada');
     await expect(fixture.call(lookUpPeople, { ids: [ada, 0, -5, 2_000_000_000, ada] })).resolves.toEqual([
       { id: ada, name: 'Ada', photo: 'https://example.org/a.png', contact: { email: 'a@example.org' } },
@@ -182,7 +182,7 @@ describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
     await expect(fixture.call(lookUpPeople, { ids: [] })).resolves.toEqual([]);
   });
 
-  it('returns only declared info fields, locations and spheres', async () => {
+  it('returns only declared info fields, locations and spheres of a holon', async () => {
     const [told, odd] = [idOf('holons', 'told'), idOf('holons', 'odd')];
     const holons = await fixture.call(lookUpHolons, { ids: [told, odd, 0] }, { kind: 'shared' });
     expect(holons).toEqual([
@@ -201,8 +201,8 @@ describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
   });
 });
 
-describe('statements per read', () => {
-  it('uses one statement for every read, independent of the number of rows', async () => {
+describe('statements of directory reads', () => {
+  it('reads with one statement, independent of the number of rows', async () => {
     let statements = 0;
     const counting: Database = Object.assign(Object.create(db) as Database, {
       query: (...call: Parameters<Database['query']>) => {

@@ -23,7 +23,7 @@ afterAll(async () => {
 const cli = (args: readonly string[], variables: Record<string, string> = {}, input = ''): Promise<CliOutcome> =>
   runCli(args, { DEMO_PASSWORD: demoPassword, ...fixture.env.settings, ...variables }, input);
 
-/** For the effect and answer of a command, not for its exit code and output. */
+/** Runs a command in the test process and returns its output. Exit codes and printed text are not covered. */
 const ask = (...args: string[]): Promise<unknown> => askCli(fixture.env.settings, ...args);
 
 function write(name: string, text: string): string {
@@ -33,7 +33,7 @@ function write(name: string, text: string): string {
 }
 
 describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
-  it('applies the demo workspace, then reports no changes', async () => {
+  it('applies the demo workspace file, and reports no changes when it is applied again', async () => {
     const file = join('test', 'fixtures', 'demo-workspace.yaml');
     const dry = await cli(['workspace', 'apply', file, '--dry-run']);
     expect(dry).toMatchObject({ code: 0, stderr: '' });
@@ -52,7 +52,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     expect(second).toEqual({ created: 0, updated: 0, unchanged: reply.created, ids: reply.ids });
   });
 
-  it('lists every error with its line and changes nothing', async () => {
+  it('lists every error of a workspace file with its line, and changes nothing', async () => {
     const file = write(
       'wrong.yaml',
       [
@@ -110,7 +110,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('missing.yaml') });
   });
 
-  it('accepts JSON and environment variables, and keeps {env: …} in data', async () => {
+  it('applies a JSON file with environment variables as passwords, and keeps {env: …} in other fields as data', async () => {
     const document = {
       people: [{ key: 'env-person', name: 'Env', infos: { env: 'PATH', big: 1 } }],
       accounts: [{ email: 'env@example.org', person: 'env-person', password: { env: 'ENV_PASSWORD' } }],
@@ -167,7 +167,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     expect(changed.stdout).toMatch(/^Changed: Cli@Example\.org\nstate: +active\n/);
   });
 
-  it('lists a page and deletes without a prompt', async () => {
+  it('lists accounts in pages, and deletes one with --yes', async () => {
     const listed: unknown = await ask('accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1');
     expect(listed).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
     expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(
@@ -200,11 +200,11 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     ['events', 'prune', '--before', '1d'],
     ['endpoints', 'disable', '1'],
     ['backup', 'prune', '--keep-days', '1', '--from', tmpdir()],
-  ])('rejects an irreversible command without terminal and --yes: %s %s', async (...args) => {
+  ])('rejects an irreversible command without a terminal or --yes: %s %s', async (...args) => {
     await expect(ask(...args)).rejects.toThrow(/^No terminal for the confirmation prompt; use --yes/);
   });
 
-  it('reports unknown accounts, missing variables and wrong usage', async () => {
+  it('reports unknown accounts, missing environment variables and wrong usage', async () => {
     await expect(cli(['accounts', 'deactivate', 'nobody@example.org'])).resolves.toMatchObject({
       code: 1,
       stderr: 'No account has the email nobody@example.org. (account_not_found)\n',
@@ -235,7 +235,7 @@ describe('workspace apply - and workspace export', () => {
     STEPS_LISTENING_TALK_WEBHOOK_SECRET: 'of a step',
     AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET: 'of-a-bot',
   };
-  /** Values that are easily lost in a round trip. */
+  /** A workspace file with values that an export followed by an import easily loses. */
   const document = `
 classes: [{slug: a-root, label: "yes"}, {slug: a-leaf, parent: a-root, allowed_children: [a-root], private: true, config: {info_field_groups: []}}]
 spheres: [{key: quiet, name: Quiet}, {key: loud, name: "1e3", is_active: false}]
@@ -264,7 +264,7 @@ agents:
   - {slug: tester, name: Tester, prompt: "Be\\n brief.", infos: {null: null}, config: {messaging: {webhook_secret: {env: AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET}}, x: [1.5]}}
 `;
 
-  it('applies standard input, and reports positions of errors', async () => {
+  it('applies a workspace from standard input, and reports the position of each error', async () => {
     const applied = await cli(['workspace', 'apply', '-', '--json'], secrets, document);
     expect(JSON.parse(applied.stdout)).toMatchObject({ created: 14, updated: 0 });
     const wrong = await cli(['workspace', 'apply', '-'], {}, 'people:\n  - {key: a}\n  - {kee: b}\n');
@@ -275,7 +275,7 @@ agents:
     );
   });
 
-  it('exports a file that changes nothing when applied again, without secrets, and reports rows that it cannot represent', async () => {
+  it('exports a workspace file without secrets that changes nothing when applied again, and reports rows that it cannot represent', async () => {
     await fixture.env.sql(`insert into directory.people (name) values ('Somebody without a key')`);
     await fixture.env.sql(`update directory.people set infos = infos || '{"<<": "merge"}' where key = 'odd'`);
     await fixture.env.sql(`insert into directory.memberships (person_id, holon_id)
@@ -311,7 +311,7 @@ agents:
     });
   });
 
-  it('exports a file that reproduces the data on an empty platform, as YAML and JSON', async () => {
+  it('exports a workspace file, as YAML and JSON, that reproduces the data on an empty platform', async () => {
     const yaml = await cli(['workspace', 'export']);
     expect(yaml).toMatchObject({
       code: 0,
@@ -343,7 +343,7 @@ agents:
     ]);
   });
 
-  it('reads long lists in pages', async () => {
+  it('reads a long list page by page', async () => {
     await fixture.env.sql(
       `insert into directory.spheres (key, name) select 'sphere-' || n, 'Sphere' from generate_series(1, 501) as n`,
     );

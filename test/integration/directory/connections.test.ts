@@ -1,4 +1,4 @@
-/** The formula of docs/scaling.md#connections, checked on a real service under load (rules/operations#a-pooler). */
+/** Tests the formula of docs/scaling.md#connections on a real service under load (rules/operations#a-pooler). */
 import { describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, startPgBouncer } from '#libs/testing';
 import { directory } from '#services/directory';
@@ -10,7 +10,10 @@ const ofProcess = 3;
 const ofRole = 4;
 const requests = 40;
 
-/** Maximum number of PostgreSQL connections of the service while many transactions wait for each other. */
+/**
+ * Returns the maximum number of PostgreSQL connections that the service uses while many transactions wait for each
+ * other.
+ */
 async function measure(replicas: number, pooled: boolean): Promise<number> {
   const settings: Record<string, string> = { DATABASE_POOL_SIZE: String(ofProcess) };
   const fixture = await startDirectoryFixture(import.meta.url, settings, {
@@ -55,7 +58,7 @@ describe('connection pools of a busy service', () => {
     [2, true],
     [3, true],
   ])(
-    'uses all connections of its pools and no more, with %i replicas (behind PgBouncer: %s)',
+    'uses all connections of its pools, and opens no more, with %i replicas (behind PgBouncer: %s)',
     async (replicas, pooled) => {
       expect(await measure(replicas, pooled)).toBe(
         pooled ? Math.min(replicas * ofProcess, ofRole) : replicas * ofProcess,

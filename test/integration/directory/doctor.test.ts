@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => env.stop());
 
 describe('doctor (rules/cli#admin-cli)', () => {
-  it('reports a healthy platform including access to conversations (D92), and stopped services', async () => {
+  it('reports a healthy platform including access to conversations (D92), and names stopped services', async () => {
     const well = await platform.cli('doctor', '--json');
     const findings = JSON.parse(well.stdout) as Finding[];
     expect(findings.filter(({ ok }) => !ok)).toEqual([]);
@@ -71,7 +71,7 @@ describe('doctor (rules/cli#admin-cli)', () => {
 });
 
 describe('notes list (admin CLI)', () => {
-  it('requires exactly one owner with a valid id', async () => {
+  it('notes list requires exactly one owner with a valid id', async () => {
     await expect(platform.cli('notes', 'list')).resolves.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('exactly one'),

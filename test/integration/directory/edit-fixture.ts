@@ -1,4 +1,7 @@
-/** A small network for API writes: edit rights, classes with custom fields, journeys in a catalogue. */
+/**
+ * A small set of directory data for writes through the API: callers with edit rights, classes with custom fields, and
+ * journeys.
+ */
 import type { Actor } from '#libs/contract';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
@@ -9,11 +12,11 @@ export interface EditFixture {
   readonly people: Readonly<Record<string, number>>;
   readonly journeys: Readonly<Record<string, number>>;
   readonly spheres: Readonly<Record<string, number>>;
-  /** Can edit everything. */
+  /** A caller with edit rights for everything. */
   readonly editor: Actor;
-  /** Can edit the camp and its descendants. */
+  /** A caller with edit rights for the camp and its descendants. */
   readonly host: Actor;
-  /** Cannot edit anything. */
+  /** A caller without edit rights. */
   readonly guest: Actor;
 }
 

@@ -11,7 +11,7 @@ export interface DirectoryFixture {
   readonly bus: Bus;
   /** Calls as a superuser, or as `actor`; null means anonymous. */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<ReplyOf<R>>;
-  /** The error of a call; fails when the call succeeds. */
+  /** Returns the error of a call; throws when the call succeeds. */
   refusal<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<AppError>;
   apply(document: unknown): Promise<ReplyOf<typeof directory.rpcs.applyWorkspace>>;
   stop(): Promise<void>;

@@ -41,7 +41,7 @@ const keysOf = async (accountId = 1): Promise<string[]> =>
   ).map(({ key }) => key);
 
 describe('idempotency store (I1, I4)', () => {
-  it('stores a response in the transaction of its effect, and none when that transaction fails', async () => {
+  it('stores a response in the transaction of its effect, and stores none when that transaction fails', async () => {
     const work = store.run(call('broken'), {}, async (tx) => {
       tx.beforeCommit(() => tx.query({ name: 'tests.broken', text: 'select 1 / 0' }));
       return { done: true };
@@ -52,7 +52,7 @@ describe('idempotency store (I1, I4)', () => {
     expect(await store.find(call('whole'), {})).toMatchObject({ metadata: { replayed: true } });
   });
 
-  it('stores responses and permanent errors of an operation, but no retryable errors and no denied access', async () => {
+  it('stores responses and permanent errors of an operation, but not retryable errors or denied access', async () => {
     const refusals: AppError[] = [
       appError('conflict', 'busy', 'Busy.', { retryable: true }),
       unavailable(),
@@ -82,7 +82,7 @@ describe('idempotency store (I1, I4)', () => {
     }
   });
 
-  it('removes the oldest records of an account that stores too much, and none of other accounts', async () => {
+  it('removes the oldest idempotency records of an account that stores too much, and none of other accounts', async () => {
     const answer = { text: 'x'.repeat(100_000) };
     for (const key of ['a', 'b', 'c', 'd', 'e']) await store.run(call(key, 3), {}, () => Promise.resolve(answer));
     await store.run(call('modest', 4), {}, () => Promise.resolve(answer));
@@ -93,7 +93,7 @@ describe('idempotency store (I1, I4)', () => {
     expect((await keysOf(5)).length).toBeLessThan(20);
   });
 
-  it('removes records after 24 hours', async () => {
+  it('removes idempotency records after 24 hours', async () => {
     await store.run(call('old', 6), {}, () => Promise.resolve({}));
     const [row] = await env.sql<{ hours: string }>(
       `select extract(epoch from expires_at - clock_timestamp()) / 3600 as hours from directory.kept_answers where key = 'old'`,
@@ -104,7 +104,7 @@ describe('idempotency store (I1, I4)', () => {
     expect(await keysOf(6)).toEqual([]);
   });
 
-  it('removes records that reference an erased person, and those of the person’s accounts', async () => {
+  it('removes idempotency records that reference an erased person, and all records of the person’s accounts', async () => {
     await store.run(call('names', 7), { responsible_person_id: 70 }, () => Promise.resolve({}));
     await store.run(call('shows', 7), {}, () => Promise.resolve({ person: { id: 70, actor_kind: 'human' } }));
     await store.run(call('other', 7), { responsible_person_id: 71 }, () => Promise.resolve({}));

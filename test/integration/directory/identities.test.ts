@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 let made = 0;
-/** Creates an account with a person and returns its email. */
+/** Creates an account with a person and returns the email of the account. */
 async function newAccount(at = fixture): Promise<string> {
   const name = `person-${++made}`;
   await at.apply({
@@ -43,7 +43,7 @@ const entriesOf = async (
   (await at.call(searchAudit, { action, limit: 200 })).items;
 
 describe('directory.identities.link (S2)', () => {
-  it('lets only the linked identity act as the account', async () => {
+  it('accepts only the linked identity for the account', async () => {
     const email = await newAccount();
     const { account, changed } = await fixture.call(linkIdentity, {
       email: ` ${email.toUpperCase()} `,
@@ -72,7 +72,7 @@ describe('directory.identities.link (S2)', () => {
     );
   });
 
-  it('changes nothing if already linked, and does not take over identities of other accounts', async () => {
+  it('changes nothing if the identity is already linked, and rejects an identity of another account', async () => {
     const [email, other] = [await newAccount(), await newAccount()];
     await fixture.call(linkIdentity, { email, subject: 'ben' });
     expect((await fixture.call(linkIdentity, { email, subject: 'ben' })).changed).toBe(false);
@@ -96,7 +96,7 @@ describe('directory.identities.link (S2)', () => {
     ]);
   });
 
-  it('rejects an unknown account and an invalid subject', async () => {
+  it('rejects linking to an unknown account, and an invalid subject', async () => {
     expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject: 'x' })).reason).toBe(
       'account_not_found',
     );
@@ -106,7 +106,7 @@ describe('directory.identities.link (S2)', () => {
 });
 
 describe('directory.identities.unlink', () => {
-  it('unlinks the identity, and reports when none was linked', async () => {
+  it('unlinks an identity, and reports whether it was linked to the account', async () => {
     const email = await newAccount();
     await fixture.call(linkIdentity, { email, subject: 'eve' });
     const other = await newAccount();
@@ -118,7 +118,7 @@ describe('directory.identities.unlink', () => {
 });
 
 describe('directory.identities.sign-in (S3)', () => {
-  it('shares the rate limit by address with console logins, without audit entries for throttled calls', async () => {
+  it('counts sign-ins and console logins of an address together, without audit entries for throttled calls', async () => {
     const limited = await startDirectoryFixture(import.meta.url, {
       OIDC_ISSUER: issuer,
       RATE_LIMIT_LOGIN_PER_MINUTE: '3',
@@ -149,7 +149,7 @@ describe('directory.identities.sign-in (S3)', () => {
 
 describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
   it.each(['email', 'operator'])(
-    'prevents automatic linking of the verified email, when it was linked by %s, until an operator links an identity',
+    'does not link the verified email again after an unlink, when it was linked by %s, until an operator links an identity',
     async (by) => {
       const email = await newAccount(byEmail);
       const subject = `unlinked-${by}`;
@@ -173,7 +173,7 @@ describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
     },
   );
 
-  it('unlinking prevails over a concurrent first use', async () => {
+  it('rejects concurrent first sign-ins by email when the identity of the account is unlinked', async () => {
     const email = await newAccount(byEmail);
     await byEmail.call(linkIdentity, { email, subject: 'under-way' });
     const [, ...uses] = await Promise.allSettled([
@@ -186,13 +186,13 @@ describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
 });
 
 describe('directory.identities.verify (S2, S5)', () => {
-  it('does not link by email without OIDC_LINK_BY_EMAIL', async () => {
+  it('does not link an identity by email without OIDC_LINK_BY_EMAIL', async () => {
     const email = await newAccount();
     expect(await refusal('fay', email, fixture)).toBe('unauthenticated');
     expect((await fixture.call(listIdentities, { email })).items).toEqual([]);
   });
 
-  it('links an unknown identity by verified email on first use, and keeps the link when the email changes', async () => {
+  it('links an unknown identity by its verified email at the first sign-in, and keeps the link when the email changes', async () => {
     const email = await newAccount(byEmail);
     expect(await refusal('gus', 'nobody@example.org')).toBe('unauthenticated');
     expect(await refusal('gus')).toBe('unauthenticated');
@@ -214,7 +214,7 @@ describe('directory.identities.verify (S2, S5)', () => {
     expect(await refusal('ida-2', linked)).toBe('unauthenticated');
   });
 
-  it('links exactly one of several concurrent subjects with the same email', async () => {
+  it('links exactly one of several concurrent identities with the same email', async () => {
     const email = await newAccount(byEmail);
     const subjects = Array.from({ length: 12 }, (_, index) => `race-${index}`);
     const results = await Promise.allSettled(subjects.map((subject) => verify(subject, email)));
@@ -226,7 +226,7 @@ describe('directory.identities.verify (S2, S5)', () => {
     expect(new Set(same.map(({ actor }) => actor.email))).toEqual(new Set([fresh]));
   });
 
-  it('rejects deactivated accounts without linking', async () => {
+  it('rejects identities of a deactivated account, and links none to it', async () => {
     const [linked, unlinked] = [await newAccount(byEmail), await newAccount(byEmail)];
     await verify('joe', linked);
     for (const email of [linked, unlinked]) await byEmail.call(deactivateAccount, { email });
@@ -240,7 +240,7 @@ describe('directory.identities.verify (S2, S5)', () => {
 });
 
 describe('identities in the audit log (A1, A4)', () => {
-  it('records first use for the account and CLI changes for the operator, without the subject', async () => {
+  it('records a first sign-in for the account and CLI changes for the operator, without the subject', async () => {
     const email = await newAccount(byEmail);
     const { actor } = await verify('lou-of-the-log', email);
     await verify('lou-of-the-log', email);
@@ -267,7 +267,7 @@ describe('identities in the audit log (A1, A4)', () => {
 });
 
 describe('identities in personal data', () => {
-  it('exports identities with the account, and removes them with the account and by erasure', async () => {
+  it('exports identities with the account, and removes them with the account and at an erasure', async () => {
     const email = await newAccount();
     const { account } = await fixture.call(linkIdentity, { email, subject: 'mia' });
     const [row] = await fixture.env.sql<{ person_id: number }>(
@@ -295,7 +295,7 @@ describe('identities in personal data', () => {
 });
 
 describe('identities without a configured issuer', () => {
-  it('reports a missing issuer as an error', async () => {
+  it('requires an issuer in the request when none is configured', async () => {
     const nameless = await startDirectoryFixture(import.meta.url);
     try {
       await nameless.call(createAccount, { email: 'ann@example.org', service_name: 'Ann' });

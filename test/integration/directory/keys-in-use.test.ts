@@ -47,9 +47,9 @@ describe('a service key at two gateways (K6)', () => {
     ['revoked', (id: string) => fixture.call(revokeAnyKey, { key_id: id })],
     ['rotated without an overlap', (id: string) => fixture.call(rotateAnyKey, { key_id: id, overlap_seconds: 0 })],
     ['ended with its account', () => fixture.call(deactivateAccount, { email })],
-  ])('rejects a key at both gateways within a second when it is %s', async (_how, end) => {
+  ])('rejects a key at both gateways within a second after it is %s', async (_how, end) => {
     const { key, token } = await make();
-    // Called repeatedly, so that each gateway has the key cached when it ends.
+    // Repeats calls, so that each gateway has the key cached when the key ends.
     const use = async (gateway: string): Promise<number> => {
       while (performance.now() < deadline) await statusAt(gateway, token);
       return statusAt(gateway, token);
@@ -64,14 +64,14 @@ describe('a service key at two gateways (K6)', () => {
 });
 
 describe('last_used_at of a continuously used key (K7)', () => {
-  it('updates last_used_at after fifty seconds, and not earlier', async () => {
+  it('updates last_used_at of a continuously used key after fifty seconds, and not earlier', async () => {
     await fixture.call(directory.rpcs.grantAccount, { email, activate: true });
     const { key } = await make();
     const start = Date.parse('2030-01-01T00:00:00Z');
     let nowMs = start;
     const [uses, others] = [createKeyUses(db, () => nowMs), createKeyUses(db, () => nowMs)];
     const written: number[] = [];
-    // Three minutes of one request per second at two replicas, each of which writes every ten seconds.
+    // Simulates three minutes in which two replicas receive one request per second in turn and write every ten seconds.
     for (let second = 0; second <= 180; second++) {
       nowMs = start + second * 1_000;
       (second % 2 === 0 ? uses : others).note(key.id);

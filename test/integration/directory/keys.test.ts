@@ -53,7 +53,7 @@ const works = async (token: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-/** The actor of a key. */
+/** Returns the actor of a key. */
 const actorOf = async (token: string): Promise<User> => (await fixture.call(verifyKey, { token }, null)).actor;
 const newAccount = async (name: string): Promise<string> => {
   const email = `${name}@example.org`;
@@ -62,7 +62,7 @@ const newAccount = async (name: string): Promise<string> => {
 };
 
 describe('directory.keys.create (K1, K5)', () => {
-  it("creates a key of the caller's account without storing the secret", async () => {
+  it("creates a key of the caller's account and stores only the hash of its secret", async () => {
     const { key, token } = await fixture.call(createKey, wish({ expires_at: '2099-01-01T00:00:00+01:00' }), ada);
     expect(key).toEqual({
       id: token.split('_')[2],
@@ -84,7 +84,7 @@ describe('directory.keys.create (K1, K5)', () => {
     ).toEqual([]);
   });
 
-  it('allows superusers to create keys of any account, and others only of their own (K10)', async () => {
+  it('allows superusers to create keys of any account, and other callers only keys of their own account (K10)', async () => {
     const { key } = await fixture.call(createKey, wish({ account_id: ben.accountId }), root);
     expect(key).toMatchObject({
       account: { email: 'ben@example.org' },
@@ -107,14 +107,14 @@ describe('directory.keys.create (K1, K5)', () => {
     [{ scopes: ['media:read', 'everything'] }, 'The scope "everything" does not exist'],
     [{ name: ' ' }, 'blank'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'future'],
-  ])('rejects %j without changes', async (wrong, message) => {
+  ])('rejects a key with %j, and creates none', async (wrong, message) => {
     const before = await fixture.call(listKeys, {}, ada);
     const refusal = await fixture.refusal(createKey, wish(wrong), ada);
     expect([refusal.code, refusal.message]).toEqual(['bad_request', expect.stringContaining(message)]);
     expect((await fixture.call(listKeys, {}, ada)).count).toBe(before.count);
   });
 
-  it('limits a key to the scopes of the creating key, and remains valid after that key ends (K10)', async () => {
+  it('limits a new key to the scopes of the creating key, and keeps it valid after that key ends (K10)', async () => {
     const parent = await fixture.call(createKey, wish({ scopes: ['media:read', 'keys:write'] }), root);
     const actor = await actorOf(parent.token);
     const child = await fixture.call(createKey, wish(), actor);
@@ -152,7 +152,7 @@ describe('directory.keys.create (K1, K5)', () => {
 });
 
 describe('directory.keys.list, get and revoke (K5)', () => {
-  it("returns the caller's keys newest first, and all keys to superusers", async () => {
+  it('returns to superusers all keys, and to others their own, newest first', async () => {
     const { key } = await fixture.call(createKey, wish({ name: 'Mine' }), ben);
     const own = await fixture.call(listKeys, { limit: 1 }, ben);
     expect([own.items, own.count >= 1]).toEqual([[key], true]);
@@ -167,7 +167,7 @@ describe('directory.keys.list, get and revoke (K5)', () => {
     expect(await fixture.call(getKey, { key_id: key.id }, root)).toEqual({ key });
   });
 
-  it('revokes a key immediately and idempotently', async () => {
+  it('revokes a key immediately; repeated calls have no effect', async () => {
     const { key, token } = await fixture.call(createKey, wish(), ada);
     expect(await works(token)).toBe(true);
     const first = await fixture.call(revokeKey, { key_id: key.id }, ada);
@@ -189,7 +189,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     );
   const alive = (tokens: readonly string[]): Promise<boolean[]> => Promise.all(tokens.map(works));
 
-  it('accepts the old secret until the overlap ends, and returns its end', async () => {
+  it('accepts the old secret of a rotated key until the overlap ends, and returns the end of the overlap', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const next = await fixture.call(rotateKey, { key_id: made.key.id, overlap_seconds: 60 }, ada);
     expect(await alive([made.token, next.token])).toEqual([true, true]);
@@ -202,7 +202,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect((await fixture.call(getKey, { key_id: made.key.id }, ada)).key.rotating_until).toBeNull();
   });
 
-  it('invalidates the oldest secret at the third rotation', async () => {
+  it('invalidates the first secret of a key at its third rotation', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const tokens = [made.token];
     const rotate = async (): Promise<void> =>
@@ -214,7 +214,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect(await alive(tokens)).toEqual([false, true, true, true]);
   });
 
-  it('invalidates every old secret immediately without an overlap', async () => {
+  it('invalidates all old secrets immediately when a key is rotated without an overlap', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const second = await fixture.call(rotateKey, { key_id: made.key.id }, ada);
     const third = await fixture.call(rotateAnyKey, { key_id: made.key.id, overlap_seconds: 0 });
@@ -222,7 +222,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect(third.key.rotating_until).toBeNull();
   });
 
-  it('returns different secrets to concurrent rotations', async () => {
+  it('returns a different secret to each concurrent rotation', async () => {
     const { key } = await fixture.call(createKey, wish(), ada);
     const rotated = await Promise.all(
       Array.from({ length: 5 }, () => fixture.call(rotateKey, { key_id: key.id }, ada)),
@@ -230,7 +230,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect((await alive(rotated.map(({ token }) => token))).filter(Boolean)).toHaveLength(3);
   });
 
-  it('does not extend an expired key', async () => {
+  it('does not extend an expired key by a rotation', async () => {
     const { key, token } = await fixture.call(createKey, wish({ expires_at: '2099-01-01T00:00:00Z' }), ada);
     await fixture.env.sql('update directory.service_keys set expires_at = now() where id = $1', [key.id]);
     expect(await works(token)).toBe(false);
@@ -249,7 +249,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     });
   });
 
-  it('returns the same error for unknown ids, wrong secrets, revoked and malformed tokens', async () => {
+  it('returns the same error for unknown ids, wrong secrets, revoked keys and malformed tokens', async () => {
     const [one, other] = [await makeFor('ada@example.org'), await makeFor('ada@example.org')];
     await fixture.call(revokeAnyKey, { key_id: other.key.id });
     const secretOf = (token: string): string => token.slice(-43);
@@ -266,7 +266,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     expect(refusals).toEqual(wrong.map(() => ({ code: 'unauthenticated', message: 'Authentication required.' })));
   });
 
-  it('returns the key in whoami, and rejects it in logout', async () => {
+  it('returns the key in whoami, and rejects a logout with a key', async () => {
     const { key, token } = await makeFor('ada@example.org', ['agents:read']);
     const actor = await actorOf(token);
     expect((await fixture.call(whoami, {}, actor)).key).toEqual({
@@ -278,7 +278,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     expect(await fixture.refusal(logout, {}, actor)).toMatchObject({ code: 'permission_denied' });
   });
 
-  it('updates the last use at most once in fifty seconds (K7)', async () => {
+  it('updates the last use of a key at most once in fifty seconds (K7)', async () => {
     const { key, token } = await makeFor('ada@example.org');
     const lastUse = async (): Promise<string | null> =>
       (await fixture.call(getKey, { key_id: key.id }, ada)).key.last_used_at;
@@ -297,8 +297,8 @@ describe('directory.keys.verify (K2, K6)', () => {
   });
 });
 
-describe('keys of a deactivated or removed account (K2)', () => {
-  it('revokes keys permanently when the account is deactivated, also by the workspace file', async () => {
+describe('keys of a deactivated or deleted account (K2)', () => {
+  it('revokes keys permanently when their account is deactivated, by command or by a workspace file', async () => {
     const email = await newAccount('ended');
     const first = await makeFor(email);
     await fixture.call(deactivateAccount, { email });
@@ -315,7 +315,7 @@ describe('keys of a deactivated or removed account (K2)', () => {
     await waitFor(() => forgotten.includes(first.key.id) && forgotten.includes(second.key.id));
   });
 
-  it('revokes keys on suspension, erasure and deletion', async () => {
+  it('revokes keys when the person is suspended or erased, or the account is deleted', async () => {
     const personOf = async (email: string): Promise<number> =>
       (await actorOf((await makeFor(email)).token)).personId ?? 0;
     const [suspended, erased, deleted] = [
@@ -331,7 +331,7 @@ describe('keys of a deactivated or removed account (K2)', () => {
     await waitFor(() => keys.every(({ key }) => forgotten.includes(key.id)));
   });
 
-  it('keeps keys valid with a new password, and sends new rights to the gateways', async () => {
+  it('keeps keys valid when the password changes, and sends changed rights to the gateways', async () => {
     const { key, token } = await makeFor('ben@example.org');
     await fixture.call(setPassword, { email: 'ben@example.org', password });
     expect(await works(token)).toBe(true);
@@ -340,7 +340,7 @@ describe('keys of a deactivated or removed account (K2)', () => {
     expect(await actorOf(token)).toMatchObject({ coherenceAccess: true });
   });
 
-  it('exports keys without their secrets', async () => {
+  it('exports the keys of a person without their secrets', async () => {
     const { key } = await makeFor('ada@example.org');
     const { items } = await fixture.call(exportPerson, { person_id: ada.personId ?? 0, part: 'accounts', after: 0 });
     expect(JSON.stringify(items)).toContain(key.id);
@@ -356,14 +356,14 @@ describe('service accounts (K2)', () => {
   });
 
   it.each([{ password: 'a password of some length' }, { person: 'ada' }, { service_name: ' ' }])(
-    'rejects %j for a service account',
+    'rejects a service account with %j',
     async (wrong) => {
       const request = { email: 'wrong@example.org', service_name: 'Wrong', ...wrong };
       expect(await fixture.refusal(createAccount, request)).toMatchObject({ reason: 'service_account' });
     },
   );
 
-  it('does not create a person if the email is already used', async () => {
+  it('does not create a person for a service account whose email is already used', async () => {
     expect(
       await fixture.refusal(createAccount, { email: 'ada@example.org', service_name: 'Nobody at all' }),
     ).toMatchObject({

@@ -36,7 +36,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
   });
   afterAll(() => fixture.stop());
 
-  it('accepts exactly ten of thirty concurrent logins across two replicas, with correct and wrong passwords', async () => {
+  it('accepts exactly ten of thirty concurrent logins from one address at two replicas, with correct and wrong passwords', async () => {
     const requests = Array.from({ length: 30 }, (_, index) => ({
       email: 'ada@example.org',
       password: index % 2 === 0 ? 'of throttled ones' : 'no',
@@ -45,7 +45,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     expect(count(await outcomes(fixture, requests), 'rate_limited')).toBe(20);
   });
 
-  it('returns retry_after, and counts each address separately', async () => {
+  it('returns retry_after for a throttled login, and counts each address separately', async () => {
     const error = await fixture.refusal(login, {
       email: 'ada@example.org',
       password: 'of throttled ones',
@@ -60,7 +60,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     ).toEqual(['ok']);
   });
 
-  it('counts calls with a wrong gate key separately: ten per address, without affecting its logins (D76)', async () => {
+  it('counts calls with a wrong gate key separately: ten per address, without affecting logins from it (D76)', async () => {
     const tries = Array.from({ length: 30 }, () => fixture.refusal(refuseLogin, { ip: '192.0.2.9' }));
     const codes = (await Promise.all(tries)).map(({ code }) => code);
     expect([count(codes, 'unauthenticated'), count(codes, 'rate_limited')]).toEqual([10, 20]);
@@ -74,7 +74,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     expect([count(outcome, 'ok'), count(outcome, 'rate_limited')]).toEqual([10, 1]);
   });
 
-  it('accepts logins again after a minute; rejected calls do not extend the wait', async () => {
+  it('accepts logins again after a minute, which rejected calls do not extend', async () => {
     await fixture.env.sql(
       `update directory.login_attempts set attempted_at = (select array_agg(at - interval '61 seconds') from unnest(attempted_at) as a(at)) where key = 'ip:192.0.2.7'`,
     );
@@ -103,7 +103,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
 
   const attempt = (email: string, password: string, ip = '192.0.2.1') => ({ email, password, ip });
 
-  it('accepts five of forty concurrent failures across two replicas, then rejects the correct password', async () => {
+  it('counts only five of forty concurrent failed logins at two replicas, then rejects the correct password', async () => {
     const codes = await outcomes(
       fixture,
       Array.from({ length: 40 }, () => attempt('ada@example.org', 'wrong')),
@@ -114,7 +114,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(Number(error.details['retry_after'])).toBeLessThanOrEqual(900);
   });
 
-  it('checks the limit again after the password: concurrent failures reject the correct one', async () => {
+  it('rejects the correct password if other logins reach the failure limit while it is checked', async () => {
     const right = attempt('ben@example.org', 'of throttled ones', '192.0.2.4');
     for (let round = 0; round < 4; round++) await outcomes(fixture, [attempt('ben@example.org', 'wrong', '192.0.2.4')]);
     const letGo = await holdTable(fixture.env, 'directory.accounts');
@@ -127,7 +127,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcome).toEqual(['rate_limited']);
   });
 
-  it('locks the email only for that address', async () => {
+  it('locks an email only for the address of the failed logins', async () => {
     expect(
       await outcomes(fixture, [
         attempt('ada@example.org', 'of throttled ones'),
@@ -138,7 +138,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcomes(fixture, [attempt('ada@example.org', 'of throttled ones', '192.0.2.2')])).toEqual(['ok']);
   });
 
-  it('does not count successful logins and counts each email separately', async () => {
+  it('does not count successful logins, and counts the failures of each email separately', async () => {
     const codes = await outcomes(
       fixture,
       Array.from({ length: 12 }, () => attempt('ben@example.org', 'of throttled ones')),
@@ -146,13 +146,13 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(count(codes, 'ok')).toBe(12);
   });
 
-  it('throttles unknown emails like known ones', async () => {
+  it('throttles logins with an unknown email like those with a known one', async () => {
     for (let round = 0; round < 5; round++)
       expect(await outcomes(fixture, [attempt('ghost@example.org', 'x')])).toEqual(['unauthenticated']);
     expect(await outcomes(fixture, [attempt('ghost@example.org', 'x')])).toEqual(['rate_limited']);
   });
 
-  it('ends the lock when an administrator sets the password, or after 15 minutes', async () => {
+  it('ends the lock of an email when an administrator sets the password, or after 15 minutes', async () => {
     const addresses = ['192.0.2.1', '2001:db8:0:1::/64'];
     const logins = (password: string) =>
       outcomes(
@@ -169,7 +169,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcomes(fixture, [attempt('ada@example.org', 'of throttled ones')])).toEqual(['ok']);
   });
 
-  it('does not store emails in plain text', async () => {
+  it('stores emails of failed logins only as hashes', async () => {
     const rows = await fixture.env.sql<{ key: string }>('select key from directory.login_attempts');
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.every(({ key }) => /^email:[0-9a-f]{64}\/192\.0\.2\.\d$/.test(key))).toBe(true);

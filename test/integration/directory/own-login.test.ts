@@ -29,7 +29,7 @@ interface Login {
   readonly id: string;
   readonly actor: Actor;
 }
-/** Each test uses its own account and email. */
+/** Account email; each test uses a new account. */
 let email: string;
 let ip: string;
 beforeEach(async () => {
@@ -61,7 +61,7 @@ const canLogIn = (password: string): Promise<boolean> =>
   );
 
 describe('directory.accounts.change-password (rules/access#own-login)', () => {
-  it("revokes every session of the account, including the caller's, and notifies the gateways", async () => {
+  it("revokes every session of the account at a password change, including the caller's, and notifies the gateways", async () => {
     const revoked: string[] = [];
     const stop = fixture.bus.subscribeEvent(
       directory.events.sessionsRevoked,
@@ -85,7 +85,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     ['one that is easy to guess', 'password1234', 'weak_password', 'too easy to guess'],
     ['the email', 'person@example.org', 'weak_password', 'too easy to guess'],
     ['a long one', 'kR7#vQ2pX9s-'.repeat(11), 'weak_password', 'must have at most 128 characters'],
-  ])('rejects %s without changes', async (_what, password, reason, message) => {
+  ])('rejects %s as the new password, and changes nothing', async (_what, password, reason, message) => {
     const [own, other] = [await logIn(), await logIn()];
     const refusal = await refuseChange(own, firstPassword, password.replace('person@', `person-${ipNumber}@`));
     expect(refusal).toMatchObject({ code: 'bad_request', reason, message: expect.stringContaining(message) });
@@ -93,7 +93,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect([await isAlive(other), await canLogIn(firstPassword)]).toEqual([true, true]);
   });
 
-  it('rejects a wrong current password before checking the new one', async () => {
+  it('rejects a wrong current password before it checks the new one', async () => {
     const [own, other] = [await logIn(), await logIn()];
     expect(await refuseChange(own, 'wrong', 'short')).toMatchObject({
       code: 'permission_denied',
@@ -102,7 +102,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect([await isAlive(other), await canLogIn(firstPassword)]).toEqual([true, true]);
   });
 
-  it('counts wrong passwords as failed logins of the email from the address', async () => {
+  it('counts a wrong current password as a failed login of the email from the address', async () => {
     const own = await logIn();
     for (let n = 0; n < 5; n++)
       expect(await refuseChange(own, `wrong ${n}`, nextPassword)).toMatchObject({ code: 'permission_denied' });
@@ -117,7 +117,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await change(own, firstPassword, nextPassword)).toMatchObject({ changed: true });
   });
 
-  it('rejects the correct password after too many concurrent wrong ones', async () => {
+  it('rejects the correct current password after too many concurrent wrong ones', async () => {
     const own = await logIn();
     const wrong = Array.from({ length: 20 }, () => refuseChange(own, 'wrong', nextPassword));
     const right = refuseChange(own, firstPassword, nextPassword);
@@ -126,7 +126,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await isAlive(own)).toBe(true);
   });
 
-  it('rejects tokens that were not issued by a login, and tokens of ended sessions', async () => {
+  it('rejects callers without a login session, and callers whose session has ended', async () => {
     const own = await logIn();
     const { sessionKey: _gone, ...keyless } = own.actor as Extract<Actor, { kind: 'user' }>;
     for (const [rpc, request] of [
@@ -142,7 +142,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await canLogIn(firstPassword)).toBe(true);
   });
 
-  it('accepts exactly one of several concurrent changes', async () => {
+  it('accepts exactly one of several concurrent password changes', async () => {
     const logins = [await logIn(), await logIn(), await logIn(), await logIn()];
     const changes = logins.map((own, n) =>
       change(own, firstPassword, `${nextPassword} ${n}`).then(
@@ -152,14 +152,14 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     );
     const results = await Promise.all(changes);
     const winner = results.indexOf('changed');
-    // Later calls have an outdated password or session.
+    // The later calls used a password or session that was no longer valid.
     const late = expect.stringMatching(/^(permission_denied|unauthenticated)$/);
     expect(results.toSorted()).toEqual(['changed', late, late, late]);
     expect(await Promise.all(logins.map(isAlive))).toEqual(logins.map(() => false));
     expect(await canLogIn(`${nextPassword} ${winner}`)).toBe(true);
   });
 
-  it('invalidates logins that started earlier with the old password', async () => {
+  it('invalidates logins with the old password that started before the change', async () => {
     const own = await logIn();
     const pending = Array.from({ length: 6 }, () => logIn().catch(() => undefined));
     await change(own, firstPassword, nextPassword);
@@ -169,7 +169,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
 });
 
 describe('directory.sessions.list (rules/access#own-login)', () => {
-  it('lists active sessions, newest first, in pages, and marks the current one', async () => {
+  it('lists active sessions, newest first, in pages, and marks the session of the call', async () => {
     const [first, second, third] = [await logIn(), await logIn(), await logIn()];
     await logIn(firstPassword, 'ben@example.org');
     const page = await fixture.call(listSessions, {}, second.actor);
@@ -201,7 +201,7 @@ describe('directory.sessions.list (rules/access#own-login)', () => {
 });
 
 describe('directory.sessions.revoke (rules/access#own-login)', () => {
-  it('revokes a session of the account idempotently, and notifies the gateways', async () => {
+  it('revokes a session of the account and notifies the gateways; repeated calls have no effect', async () => {
     const revoked: string[] = [];
     const stop = fixture.bus.subscribeEvent(
       directory.events.sessionsRevoked,
@@ -218,7 +218,7 @@ describe('directory.sessions.revoke (rules/access#own-login)', () => {
     stop();
   });
 
-  it('returns 404 for unknown and malformed ids and sessions of other accounts, without revoking any', async () => {
+  it('returns 404 for unknown and malformed session ids and for sessions of other accounts, and revokes none', async () => {
     const [own, foreign] = [await logIn(), await logIn(firstPassword, 'ben@example.org')];
     for (const id of [
       foreign.id,
@@ -256,7 +256,7 @@ describe('password hashes with a lower cost (rules/access#passwords; D40)', () =
     )[0]?.hash ?? '';
   const today = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 
-  it('rehashes a password only at a successful login', async () => {
+  it('rehashes a password with low cost only at a successful login', async () => {
     const weak = await weaken();
     expect(await canLogIn('wrong')).toBe(false);
     expect(await readHash()).toBe(weak);
@@ -267,14 +267,14 @@ describe('password hashes with a lower cost (rules/access#passwords; D40)', () =
     expect(await readHash()).toBe(raised);
   });
 
-  it('accepts all concurrent logins on any replica during a rehash', async () => {
+  it('accepts all concurrent logins while the password is rehashed', async () => {
     await weaken();
     const logins = await Promise.all(Array.from({ length: 8 }, () => logIn()));
     expect(await Promise.all(logins.map(isAlive))).toEqual(logins.map(() => true));
     expect(await readHash()).toMatch(today);
   });
 
-  it('does not overwrite a concurrent password change with a rehash', async () => {
+  it('keeps a password change that is concurrent with a rehash of the old password', async () => {
     for (let round = 0; round < 2; round++) {
       await weaken();
       const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));
@@ -285,7 +285,7 @@ describe('password hashes with a lower cost (rules/access#passwords; D40)', () =
     }
   });
 
-  it('does not block a password change during concurrent logins', async () => {
+  it('changes the password while concurrent logins rehash it', async () => {
     const own = await logIn();
     await weaken();
     const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));

@@ -6,7 +6,7 @@ import type { Actor } from '#libs/contract';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 export interface ReadsFixture extends DirectoryFixture {
-  /** Id of the fixture object `key`; 0 when it does not exist. */
+  /** Returns the id of the fixture object `key`; returns 0 when the object does not exist. */
   idOf(list: string, key: string): number;
   /** Actors by account name. */
   readonly actors: Readonly<Record<string, Actor>>;

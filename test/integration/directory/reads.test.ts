@@ -59,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('directory.people.get-many', () => {
-  it('returns known people once each in the requested order, without unknown ones', async () => {
+  it('returns each known person once, in the requested order, and omits unknown ids', async () => {
     const [ada, ben] = [idOf('people', 'ada'), idOf('people', 'ben')];
     const { items } = await fixture.call(getPeople, { ids: [ben, 2_000_000_000, ada, ben] });
     expect(items).toEqual([
@@ -76,14 +76,14 @@ describe('directory.people.get-many', () => {
     await expect(fixture.call(getPeople, { ids: [] })).resolves.toEqual({ items: [] });
   });
 
-  it('rejects invalid ids', async () => {
+  it('rejects invalid person ids', async () => {
     expect(await fixture.refusal(getPeople, { ids: [0] })).toMatchObject({ status: expect.any(Number) });
     expect(await fixture.refusal(getPeople, { ids: [2_147_483_648] })).toMatchObject({ status: expect.any(Number) });
   });
 });
 
 describe('directory.holons.get-many', () => {
-  it('returns holons by id and slug, with inherited privacy and conversation events (D18d, D48)', async () => {
+  it('returns holons by id and slug, with inherited privacy, and marks conversation events (D18d, D48)', async () => {
     const { items } = await fixture.call(getHolons, {
       ids: [idOf('holons', 'spring')],
       slugs: ['inner', 'spring', 'unknown'],
@@ -109,7 +109,7 @@ describe('directory.holons.get-many', () => {
 });
 
 describe('directory.journeys.get-many', () => {
-  it('returns questions from order 0, archived steps, and only conversation events as owners (D4, D18d)', async () => {
+  it('returns a journey with questions numbered from 0, archived steps, and only conversation events as owners (D4, D18d)', async () => {
     const { items } = await fixture.call(getJourneys, { slugs: ['talk', 'unknown'] });
     expect(items).toEqual([
       {
@@ -164,7 +164,7 @@ describe('directory.journeys.get-many', () => {
 });
 
 describe('directory.steps.get-config (rules/steps#pipeline-jobs)', () => {
-  it("applies the model's defaults and omits undeclared keys", async () => {
+  it('returns the configuration of a step with defaults and without undeclared keys', async () => {
     await expect(fixture.call(getStepConfig, { step_id: idOf('steps', 'talk/import') })).resolves.toEqual({
       pipeline_job: 'transcript_import',
       config: { advance_on_success: false },
@@ -180,7 +180,7 @@ describe('directory.steps.get-config (rules/steps#pipeline-jobs)', () => {
     expect(JSON.stringify(reply)).toBe('{"pipeline_job":null,"config":{"anything":12345678901234567890}}');
   });
 
-  it('reports the problems of an invalid configuration, and 404 for an unknown step', async () => {
+  it('reports the problems of an invalid step configuration, and 404 for an unknown step', async () => {
     const error = await fixture.refusal(getStepConfig, { step_id: idOf('steps', 'talk/odd') });
     expect(error).toMatchObject({
       reason: 'invalid_step_config',
@@ -194,7 +194,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
   const countPeople = async (): Promise<number> =>
     Number((await fixture.env.sql('select count(*)::integer as n from directory.people'))[0]?.['n']);
 
-  it('finds people by email, ignoring case and whitespace; the oldest if several match', async () => {
+  it('finds attendees by email, ignoring case and whitespace, and prefers the oldest of several matching people', async () => {
     const reply = await fixture.call(resolveAttendees, {
       attendees: [
         { name: 'Somebody', email: 'ADA@example.org ' },
@@ -207,7 +207,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
     expect(reply).toEqual({ person_ids: [idOf('people', 'ada'), null, null] });
   });
 
-  it('creates unknown people once, and those without an email once per key', async () => {
+  it('creates one person per unknown email, and one per key for attendees without an email', async () => {
     const before = await countPeople();
     const request = {
       attendees: [
@@ -266,7 +266,7 @@ describe('job directory.note-add and directory.notes.list', () => {
   const finished = (id: string) =>
     waitFor(async () => (await fixture.call(jobAdminRpcs('directory').adminShowJob, { id })).state === 'succeeded');
 
-  it('adds one note per key to each given feed, newest first', async () => {
+  it('adds one note per key to the feed of each given owner, and lists notes newest first', async () => {
     const [ada, ben, spring] = [idOf('people', 'ada'), idOf('people', 'ben'), idOf('holons', 'spring')];
     const note = {
       key: 'n1',
@@ -306,7 +306,7 @@ describe('job directory.note-add and directory.notes.list', () => {
     expect(holon.items.map(({ body }) => body)).toEqual(['  verbatim  ']);
   });
 
-  it('returns an empty list for an unknown owner, and requires exactly one owner', async () => {
+  it('lists no notes for an unknown owner, and requires exactly one owner', async () => {
     await expect(fixture.call(listNotes, { person_id: 2_000_000_000 })).resolves.toEqual({ items: [] });
     expect(await fixture.refusal(listNotes, {})).toMatchObject({ code: 'bad_request' });
   });

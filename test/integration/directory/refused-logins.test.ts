@@ -26,7 +26,7 @@ afterAll(async () => {
   await env.stop();
 });
 
-/** Each from a different address, all concurrently. */
+/** Records concurrent failed logins, each from a different address. */
 const guess = (refused: RefusedLogins, times: number): Promise<unknown> =>
   Promise.all(
     Array.from({ length: times }, (_, index) =>
@@ -58,7 +58,7 @@ async function takeEntries(): Promise<Entry[]> {
 let taken = 0;
 
 describe('audit entries of rejected logins (A4)', () => {
-  it('limits entries to 120 per minute and process, from any number of addresses; the next entry counts the omitted ones', async () => {
+  it('writes at most 120 entries per minute, from any number of addresses, and counts the omitted ones in the next entry', async () => {
     let time = 5_000;
     const refused = createRefusedLogins(db, undefined, () => time);
     await guess(refused, 300);
@@ -82,7 +82,7 @@ describe('audit entries of rejected logins (A4)', () => {
     expect(await takeEntries()).toHaveLength(118);
   });
 
-  it('limits entries per process', async () => {
+  it('applies the limit of audit entries to each process separately', async () => {
     const [one, other] = [createRefusedLogins(db), createRefusedLogins(db)];
     await Promise.all([guess(one, 130), guess(other, 130)]);
     expect(await takeEntries()).toHaveLength(240);

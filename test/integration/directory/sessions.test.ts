@@ -77,7 +77,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     expect(tables.some(({ text }) => text.includes(secret))).toBe(false);
   });
 
-  it('ignores case and surrounding whitespace of the email, but not of the password', async () => {
+  it('ignores case and surrounding whitespace of the email at a login, but not of the password', async () => {
     await expect(fixture.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({
       token_type: 'Bearer',
     });
@@ -93,7 +93,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     ['an empty email', { email: '', password: '' }],
     ['SQL in the email', { email: `' or 1=1 --`, password: 'the right password' }],
     ['a very long password', { email: 'ada@example.org', password: 'p'.repeat(100_000) }],
-  ])('rejects %s with the same error', async (_what, credentials) => {
+  ])('rejects a login with %s, with the same error for all reasons', async (_what, credentials) => {
     const error = await fixture.refusal(login, { ...credentials, ip });
     expect(error.toBody()).toEqual({ code: 'unauthenticated', message: 'Invalid credentials.' });
   });
@@ -124,9 +124,9 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     });
   });
 
-  it('does comparable work for unknown accounts, wrong passwords and a wrong gate key', async () => {
-    // CPU time of this process, which runs the service: unlike wall time it does not depend on other load of the
-    // machine.
+  it('uses similar CPU time for unknown accounts, wrong passwords and wrong gate keys', async () => {
+    // Returns the CPU time of this process, which also runs the service. Unlike wall time, it does not depend on other
+    // load of the machine.
     const measure = async (work: () => Promise<unknown>): Promise<number> => {
       const costs: number[] = [];
       for (let round = 0; round < 9; round++) {
@@ -141,7 +141,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     const unknown = await measure(() => fixture.refusal(login, { ...good, email: 'nobody@example.org' }));
     const gate = await measure(() => fixture.refusal(refuseLogin, { ip }));
     for (const cost of [unknown, gate]) {
-      // Without the password hash it costs less than a hundredth.
+      // Without computing the password hash, a login would cost less than a hundredth.
       expect(cost).toBeGreaterThan(wrong / 4);
       expect(cost).toBeLessThan(wrong * 4);
     }
@@ -149,7 +149,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
 });
 
 describe('directory.sessions.verify (rules/access#login)', () => {
-  it('returns the actor and its rights', async () => {
+  it('returns the actor of a session and its rights', async () => {
     const { token } = await fixture.call(login, good);
     const { actor } = await fixture.call(verifySession, { token });
     expect(actor).toEqual({
@@ -194,7 +194,7 @@ describe('directory.sessions.verify (rules/access#login)', () => {
       expect(await fixture.refusal(verifySession, request)).toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('rejects a token after 24 hours', async () => {
+  it('rejects a session token after 24 hours', async () => {
     const { token } = await fixture.call(login, good);
     const key = token.slice(12, 44);
     await fixture.env.sql(
@@ -223,7 +223,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     revoked.length = 0;
   });
 
-  it('revokes only the session of the call on logout, and notifies the gateways before the reply', async () => {
+  it('revokes only the session of the caller at a logout, and notifies the gateways before the reply', async () => {
     const [first, second] = [await fixture.call(login, good), await fixture.call(login, good)];
     const { actor } = await fixture.call(verifySession, { token: first.token });
     await expect(fixture.bus.call(logout, {}, { ...newContext(), actor })).resolves.toEqual({ revoked: true });
@@ -231,7 +231,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     await waitFor(() => revoked.some((keys) => keys.includes(actor.sessionKey)));
   });
 
-  it('revokes exactly the tokens of the account on a password change', async () => {
+  it('revokes all tokens of an account when its password changes, and none of other accounts', async () => {
     const ada = [await fixture.call(login, good), await fixture.call(login, good)];
     const ben = await fixture.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
     await fixture.call(setPassword, { email: 'Ada@example.org', password: 'the next password' });
@@ -245,7 +245,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     await fixture.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
   });
 
-  it('revokes tokens on deactivation, also through the workspace file', async () => {
+  it('revokes tokens when an account is deactivated, by command or by a workspace file', async () => {
     const { token } = await fixture.call(login, good);
     await fixture.apply({ accounts: [{ email: 'ada@example.org', active: false }] });
     expect(await verified(token)).toBe(false);
@@ -253,7 +253,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     expect(await verified(token)).toBe(false);
   });
 
-  it('revokes tokens through the workspace file only if the password changes', async () => {
+  it('revokes tokens when a workspace file changes the password, and not when it repeats it', async () => {
     const { token } = await fixture.call(login, good);
     await expect(
       fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] }),
@@ -274,7 +274,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
     await fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] });
   });
 
-  it('sends changed rights to the gateways', async () => {
+  it('sends changed rights of an account to the gateways', async () => {
     const { token } = await fixture.call(login, good);
     await fixture.call(grantAccount, { email: 'ada@example.org', superuser: true });
     await expect(fixture.call(verifySession, { token })).resolves.toMatchObject({ actor: { superuser: true } });
@@ -297,7 +297,7 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
 });
 
 describe('directory.sessions.whoami (rules/access#login)', () => {
-  it("returns the current state of the caller's person", async () => {
+  it("returns the current data of the caller's person", async () => {
     const { token } = await fixture.call(login, good);
     const { actor } = await fixture.call(verifySession, { token });
     await fixture.apply({ people: [{ key: 'ada', description: 'Hosts no more' }] });

@@ -1,4 +1,7 @@
-/** Bulk operations concurrent with single-row updates: no 500 and no deadlock (rules/http#overload; I3, D45, D46). */
+/**
+ * Bulk operations that run concurrently with single-row updates cause neither 500 errors nor deadlocks
+ * (rules/http#overload; I3, D45, D46).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
 import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fixture.ts';
@@ -6,7 +9,7 @@ import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fix
 const numbers = (count: number): number[] => Array.from({ length: count }, (_value, index) => index);
 const holons = ['hub', 'camp-one', 'empty'];
 const rounds = 5;
-/** Of each three people the first is unchanged, the second is merged into the first, the third is erased. */
+/** Of every three people, the first remains unchanged, the second is merged into the first, and the third is erased. */
 const crowd = numbers(rounds * 3).map((index) => ({
   key: `p${index}`,
   name: `Person ${index}`,
@@ -19,7 +22,7 @@ const memberships = crowd.flatMap(({ key }, index) =>
     holon,
     journey: 'join',
     step: 'invited',
-    // Refers to the next person, so that merges and erasures touch each other's rows.
+    // Each membership refers to the next person, so that merges and erasures change rows of other people too.
     responsible: `p${(index + 1) % crowd.length}`,
   })),
 );
@@ -47,7 +50,9 @@ const deadlocks = async (): Promise<number> => {
   return row?.count ?? 0;
 };
 
-/** Failures that the request itself did not cause, unlike an erased person. */
+/**
+ * Returns failures other than client errors. A request for an erased person, for example, may fail with a client error.
+ */
 async function faultsOf(acts: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
   const outcomes = await Promise.allSettled(acts.map((act) => act()));
   return outcomes.flatMap((outcome) =>
@@ -131,8 +136,8 @@ const acts = {
     }),
 };
 
-describe('bulk operations concurrent with single updates', () => {
-  it('complete without deadlocks and 500 errors', async () => {
+describe('bulk operations and single updates that run concurrently', () => {
+  it('completes concurrent bulk operations and single updates without deadlocks and 500 errors', async () => {
     const before = await deadlocks();
     const faults: unknown[] = [];
     for (const round of numbers(rounds)) {

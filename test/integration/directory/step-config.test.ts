@@ -73,7 +73,10 @@ afterAll(async () => {
 let journey = '';
 let count = 0;
 let stepId = 0;
-/** Creates a journey per test, with steps for a registered job, the test's job, an unknown job and no job. */
+/**
+ * Creates a journey with four steps: with a registered job, with the job of this test, with an unknown job, and without
+ * a job.
+ */
 async function createJourney(config: unknown): Promise<void> {
   journey = `journey-${++count}`;
   const { ids } = await fixture.apply({
@@ -140,7 +143,7 @@ const initial = {
 beforeEach(() => createJourney(initial));
 
 describe('directory.steps.list (rules/steps#step-configuration)', () => {
-  it('lists all steps in pipeline order, including archived ones, without configuration', async () => {
+  it('lists all steps of a journey in order, including archived ones, without their configuration', async () => {
     const steps = await fixture.call(listSteps, { journey_slug: journey });
     expect(steps.map((step) => [step.slug, step.order, step.is_archived, step.pipeline_job])).toEqual([
       ['video', 0, false, 'test_videohost'],
@@ -170,7 +173,7 @@ describe('directory.steps.list (rules/steps#step-configuration)', () => {
 });
 
 describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
-  it('returns defaults, read and read_write fields and the job, but no hidden, undeclared or stateless fields', async () => {
+  it('returns the job of a step and its readable fields with defaults, without hidden, undeclared or stateless fields', async () => {
     expect((await read()).config).toEqual({
       pipeline_job: 'test_videohost',
       channel: 'main',
@@ -205,7 +208,7 @@ describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
 });
 
 describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', () => {
-  it('merges recursively, keeps hidden fields, and removes undeclared keys by null', async () => {
+  it('merges a patch recursively, keeps hidden fields, and removes undeclared keys by null', async () => {
     const reply = await patch({
       channel: 'b',
       gone: null,
@@ -230,13 +233,13 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await read()).toEqual(reply);
   });
 
-  it('applies the default of a deleted key without storing it', async () => {
+  it('returns the default of a key that was removed by null, without storing it', async () => {
     await patch({ gone: null, upload: { old: null }, channel: 'b' });
     expect((await patch({ channel: null })).config['channel']).toBe('main');
     expect(JSON.parse((await stored()).config)).not.toHaveProperty('channel');
   });
 
-  it('fails without changes if a stored key is no longer declared, at any depth', async () => {
+  it('rejects a patch while any stored key, at any depth, is no longer declared', async () => {
     const before = await stored();
     const error = await refusal(patch({ channel: 'b' }));
     expect(error).toMatchObject({ code: 'bad_request', reason: 'invalid_step_config', message: expect.any(String) });
@@ -245,7 +248,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit()).toEqual([]);
   });
 
-  it('checks staleness first, then writable keys, then values', async () => {
+  it('checks expected_updated_at first, then whether the keys are writable, then the values', async () => {
     const bad = {
       channel: 1,
       quota: 9,
@@ -290,7 +293,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     await expect(patch({}, { expected_updated_at: null })).resolves.toEqual(reply);
   });
 
-  it('changes updated_at only together with the configuration, even with a stopped clock', async () => {
+  it('increases updated_at only when the configuration changes, even if the clock is behind it', async () => {
     await fixture.env.sql(
       `update directory.journey_steps set config = '{"channel": "a"}', updated_at = '9000-01-01T00:00:00Z' where id = $1`,
       [stepId],
@@ -302,7 +305,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect((await read()).updated_at).toBe('9000-01-01T00:00:00.000001Z');
   });
 
-  it('records every successful PATCH with account and dotted paths, newest first', async () => {
+  it('records every successful configuration patch with account and dotted paths, newest first', async () => {
     await patch({ gone: null, upload: { old: null } });
     await patch({ channel: 'b', labels: { a: { b: 1 }, c: [] } });
     await patch({ channel: 'b' });
@@ -324,7 +327,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect((await audit())[0]).toMatchObject({ source: 'workspace', account: null, paths: ['channel'] });
   });
 
-  it('accepts all keys except pipeline_job for a step without a registered job, and preserves all digits', async () => {
+  it('accepts every key except pipeline_job for a step without a registered job, and preserves all digits of numbers', async () => {
     const config = parseJson(
       '{"n": 12345678901234567890, "deep": {"f": 0.10, "__proto__": {"x": 1}, "constructor": 2}, "gone": null}',
     );
@@ -350,7 +353,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect((await stored()).config).toContain('9007199254740993');
   });
 
-  it('preserves all concurrent writes of different keys', async () => {
+  it('preserves all concurrent configuration patches of different keys', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `key${index}`);
     await Promise.all(names.map((name, index) => patch({ deep: { [name]: index } }, {}, 'free')));
     expect(JSON.parse((await stored('free')).config)).toMatchObject({
@@ -359,7 +362,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit('free')).toHaveLength(40);
   });
 
-  it('preserves writes during the application of a workspace file', async () => {
+  it('preserves configuration patches during the application of a workspace file', async () => {
     const rounds = Array.from({ length: 8 }, (_, index) => index);
     const write = async (index: number): Promise<void> => {
       await patch({ [`patched${index}`]: index }, {}, 'free');
@@ -376,7 +379,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     );
   });
 
-  it('accepts exactly one of many concurrent writes with the same expected_updated_at', async () => {
+  it('accepts exactly one of many concurrent configuration patches with the same expected_updated_at', async () => {
     const { updated_at: expected } = await read('free');
     const writes = Array.from({ length: 10 }, (_, index) =>
       patch({ winner: index }, { expected_updated_at: expected }, 'free'),
@@ -386,7 +389,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit('free')).toHaveLength(1);
   });
 
-  it('returns the same configuration to the worker, without undeclared keys', async () => {
+  it('returns to the worker the same step configuration as to the API, without undeclared keys', async () => {
     await fixture.env.sql(
       `update directory.journey_steps set pipeline_job = 'transcript_import', config = $2 where id = $1`,
       [stepId, '{"gone": 1, "pipeline_job": "odd"}'],

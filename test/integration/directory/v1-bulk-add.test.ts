@@ -71,7 +71,7 @@ const stored = (holon: string) =>
   );
 
 describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
-  it('returns one outcome per item, in order', async () => {
+  it('returns one outcome per bulk-add item, in the order of the items', async () => {
     const reply = await bulkAdd([
       {
         person_id: person('ben'),
@@ -144,7 +144,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     );
   });
 
-  it('uses journey and step of the request as defaults for items', async () => {
+  it('uses journey and step of the bulk-add request as defaults for its items', async () => {
     const items = [
       { person_id: person('ada') },
       { person_id: person('ben'), step_slug: 'invited' },
@@ -159,7 +159,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     expect((await stored('camp-one')).map(({ step }) => step)).toEqual(['alumni', 'invited']);
   });
 
-  it('is idempotent: repeated items are reported as present and unchanged', async () => {
+  it('reports repeated bulk-add items as already present, and does not change them', async () => {
     const first = await bulkAdd(crowdItems(0, 20), 'annex');
     expect(first).toMatchObject({ created: 20, already_present: 0 });
     const again = await bulkAdd(
@@ -176,12 +176,12 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     [crowd.concat(crowd[0] ?? []).map(() => ({ person_id: 1 }))],
     [[{ journey_slug: 'join' }]],
     [[{ person_id: '1' }]],
-  ])('rejects an invalid request, case %#', async (items) => {
+  ])('rejects an invalid bulk-add request, case %#', async (items) => {
     expect(await fixture.attempt(() => bulkAdd(items))).toBe('bad_request');
   });
 
   it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
-    'lets %s add to %s as the policy allows',
+    'lets %s bulk-add to %s only with the necessary rights',
     async (caller, holon) => {
       const answer = await fixture.attempt(() => bulkAdd([{ person_id: 2_000_000_000 }], holon, {}, caller));
       const expected = sees(caller, holon)
@@ -193,7 +193,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     },
   );
 
-  it('returns 404 for an unknown holon', async () => {
+  it('returns 404 for a bulk-add to an unknown holon', async () => {
     const unknown = { holon_id: 2_000_000_000, memberships: [{ person_id: 1 }] };
     expect(await fixture.refusal(rpcs.bulkAddMemberships, unknown, fixture.actor('root'))).toMatchObject({
       code: 'not_found',
@@ -202,7 +202,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
 });
 
 describe('concurrent bulk writes of one holon (D45)', () => {
-  it('serializes concurrent bulk writes: each membership is created once, and every call gets a response', async () => {
+  it('creates each membership once and answers every call when bulk writes are concurrent', async () => {
     const replies = await Promise.all(
       Array.from({ length: 12 }, (_, turn) => bulkAdd(crowdItems(turn * 10, turn * 10 + 200), 'empty')),
     );
@@ -215,7 +215,7 @@ describe('concurrent bulk writes of one holon (D45)', () => {
     expect(await stored('empty')).toHaveLength(310);
   });
 
-  it('returns a retryable 409 bulk_in_progress while another bulk write runs, without blocking other holons and reads', async () => {
+  it('returns a retryable 409 bulk_in_progress while another bulk write of the holon runs, without blocking other holons and reads', async () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
@@ -229,7 +229,7 @@ describe('concurrent bulk writes of one holon (D45)', () => {
       await turn.promise;
     });
     await held.promise;
-    // Replaces the handlers of the service, which have a longer timeout.
+    // Handlers with a shorter timeout than the handlers of the service.
     const impatient = createBulkAddHandlers({
       idempotency: new IdempotencyStore(db),
       eventOutbox,
@@ -258,7 +258,7 @@ describe('concurrent bulk writes of one holon (D45)', () => {
     expect(await bulkAdd(crowdItems(0, 1), 'vault')).toMatchObject({ created: 1 });
   });
 
-  it('waits for a writer that finishes in time', async () => {
+  it('waits for a concurrent bulk write of the same holon that ends in time', async () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
@@ -274,7 +274,7 @@ describe('concurrent bulk writes of one holon (D45)', () => {
     expect(await waiting).toMatchObject({ created: 2 });
   });
 
-  it('reports memberships that another writer adds concurrently as present', async () => {
+  it('reports memberships that a concurrent request adds as already present', async () => {
     const [first] = crowdItems(400, 401);
     const added = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
@@ -298,7 +298,7 @@ describe('concurrent bulk writes of one holon (D45)', () => {
     ]);
   });
 
-  it('adds 500 people with as many statements as 2', async () => {
+  it('adds 500 people with as many statements as two people', async () => {
     const holon = fixture.id('holons', 'cell');
     const countOf = async (items: object[]): Promise<number> => {
       const seen: string[] = [];

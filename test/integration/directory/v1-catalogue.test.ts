@@ -15,7 +15,7 @@ afterAll(() => fixture.stop());
 describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
   const catalogue = (body: { journeys: { slug: string }[] }): string[] => body.journeys.map(({ slug }) => slug);
 
-  it('lists active classes in order, optionally of one kind', async () => {
+  it('lists active classes in order, optionally of one object kind', async () => {
     const all = await fixture.call(listClasses, {});
     expect(all.map(({ slug }) => slug)).toEqual([
       'topic',
@@ -34,7 +34,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     expect(await fixture.call(listClasses, { object_kind: 'nothing' })).toEqual([]);
   });
 
-  it('combines own and inherited journeys in catalogue order, without duplicates', async () => {
+  it('returns a class with its own and inherited journeys in catalogue order, without duplicates', async () => {
     const get = (slug: string) => fixture.call(getClass, { object_kind: 'holon', slug });
     expect(catalogue(await get('community'))).toEqual(['membership', 'participation', 'contact']);
     expect(catalogue(await get('circle'))).toEqual(['rotation', 'participation', 'membership', 'contact']);
@@ -43,7 +43,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     expect((await get('circle')).journeys.find(({ slug }) => slug === 'membership')).toMatchObject({ step_count: 2 });
   });
 
-  it('returns the configuration, and the info fields of every holon class', async () => {
+  it('returns the configuration of a class, and the info fields of every holon class', async () => {
     const organisation = await fixture.call(getClass, { object_kind: 'holon', slug: 'organisation' });
     expect(organisation.config).toMatchObject({ colour: 'green' });
     const [group] = organisation.config.info_field_groups ?? [];
@@ -71,7 +71,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     ['holon', 'old-circle'],
     ['person', 'organisation'],
     ['holon', 'unknown'],
-  ])('returns 404 for the class %s/%s', async (kind, slug) => {
+  ])('returns 404 for the inactive or unknown class %s/%s', async (kind, slug) => {
     expect(await fixture.refusal(getClass, { object_kind: kind, slug })).toMatchObject({ code: 'not_found' });
   });
 });
@@ -80,7 +80,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
   const list = (request: Parameters<typeof fixture.call<typeof listJourneys>>[1]) =>
     fixture.call(listJourneys, request, fixture.actors['stranger']);
 
-  it('returns all fields, with counts of active steps and usage including private holons', async () => {
+  it('returns all fields of a journey, with counts of active steps and of usage, including private holons', async () => {
     const { items } = await list({ q: 'membership' });
     expect(items).toEqual([
       {
@@ -106,7 +106,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     expect((await list({ q: 'open-talk' })).items[0]?.usage).toMatchObject({ holon_direct_count: 3 });
   });
 
-  it('filters by application, kind, class, conversation and text; unknown values match nothing', async () => {
+  it('filters journeys by application, kind, class, conversation and text; unknown values match no journey', async () => {
     expect(slugs(await list({ svc_app: 'circles' }))).toEqual(['rotation']);
     expect(slugs(await list({ object_kind: 'person' }))).toEqual(['empty']);
     expect(slugs(await list({ applies_to: 'gathering' }))).toEqual(['participation']);
@@ -132,7 +132,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     expect([page.count, page.has_more, slugs(page)]).toEqual([7, true, slugs(all).slice(3, 6)]);
   });
 
-  it('returns steps in order including archived ones, with current usage counts', async () => {
+  it('returns the steps of a journey in order, including archived ones, with current usage counts', async () => {
     const usage = async () => {
       const journey = await fixture.call(getJourney, { slug: 'membership' });
       return [journey.usage.membership_count, ...journey.steps.map((step) => step.usage.membership_count)];

@@ -22,7 +22,7 @@ const countHolons = async (): Promise<unknown> =>
   (await fixture.directory.env.sql('select count(*)::integer as count from directory.holons'))[0];
 
 describe('experiences.create (rules/holons#experiences; D51a)', () => {
-  it("creates a holon of the parent's first allowed experience class, with a slug from its name", async () => {
+  it("creates an experience of the parent's first allowed experience class, with a slug from its name", async () => {
     const { experience } = await create();
     expect(experience).toEqual({
       id: expect.any(Number),
@@ -36,7 +36,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
     });
   });
 
-  it('uses the named class and validates its info fields', async () => {
+  it('creates an experience of the named class, and validates its info fields', async () => {
     expect((await create({ svc_class: 'workshop' })).experience.type).toBe('workshop');
     const { experience } = await create({ svc_class: 'walk', info_fields: { km: 12 } });
     const [row] = await fixture.directory.env.sql<{ infos: string }>(
@@ -48,21 +48,21 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
     expect(await refusal({ info_fields: { km: 'twelve' } })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('creates unique slugs for concurrent creations with the same name', async () => {
+  it('creates a unique slug for each of several concurrent experiences with the same name', async () => {
     const made = await Promise.all(Array.from({ length: 12 }, () => create({ name: 'Taken' })));
     const slugs = made.map(({ experience }) => experience.slug);
     expect(new Set(slugs).size).toBe(12);
     for (const slug of slugs) expect(slug).toMatch(/^taken-[a-z0-9]{6}$/);
   });
 
-  it('rejects invalid input without writing', async () => {
+  it('rejects an invalid experience and creates nothing', async () => {
     const before = await countHolons();
     const bad: Partial<NewExperience>[] = [
       { name: '  ' },
       { description: ' \n ' },
       { description: '<script>x</script>' },
       { svc_class: 'place' }, // allowed below a camp, but not an experience
-      { svc_class: 'experience' }, // an experience, but not allowed by this parent
+      { svc_class: 'experience' }, // The class is an experience, but the parent does not allow it.
       { svc_class: 'retired-walk' },
       { svc_class: 'nowhere' },
       { parent_id: fixture.holons['hike'] ?? 0 }, // its class does not allow children
@@ -72,7 +72,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
     expect(await countHolons()).toEqual(before);
   });
 
-  it('returns 403 without rights on the parent and 404 for an unknown or invisible parent, before other checks', async () => {
+  it('returns 403 without rights on the parent, and 404 for an unknown or invisible parent, before it validates the experience', async () => {
     const bad = { name: ' ' };
     expect(await refusal(bad, fixture.guest)).toMatchObject({ code: 'permission_denied', reason: undefined });
     expect(await refusal({ ...bad, parent_id: fixture.holons['root'] ?? 0 })).toMatchObject({
@@ -91,7 +91,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
 });
 
 describe('experiences.check-logo and set-logo (D51)', () => {
-  it('allows callers that can edit the experience', async () => {
+  it('allows a logo to callers that can edit the experience', async () => {
     const experience_id = fixture.holons['hike'] ?? 0;
     await expect(fixture.directory.call(checkExperienceLogo, { experience_id }, fixture.host)).resolves.toMatchObject({
       experience: { id: experience_id },

@@ -12,7 +12,7 @@ let count = 0;
 beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
 afterAll(() => fixture.directory.stop());
 
-/** A new holon below the camp that the host can edit. */
+/** Creates a holon below the camp, which the host can edit. */
 async function fresh(values: Record<string, unknown> = {}, objectClass = 'place'): Promise<number> {
   const slug = `fresh-${++count}`;
   const { ids } = await fixture.directory.apply({
@@ -40,7 +40,7 @@ const row = async (id: number) =>
 const infosOf = async (id: number): Promise<unknown> => parseJson((await row(id))?.infos ?? '');
 
 describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
-  it('updates present fields and reports changed ones', async () => {
+  it('updates the fields in the request, and returns old and new values of changed fields', async () => {
     const id = await fresh({ description: 'Old', links: { site: 'https://a.org', chat: 'tel:1' } });
     const reply = await update(id, { name: '  New ', links: { site: 'https://b.org', empty: ' ', none: '' } });
     expect(reply).toEqual({
@@ -61,7 +61,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     });
   });
 
-  it('reports no changes and keeps updated_at when nothing differs', async () => {
+  it('returns no changes and keeps updated_at when the request equals the stored holon', async () => {
     const id = await fresh({ description: 'D', links: { a: 'tel:1' }, locations: ['DE'] });
     const before = await row(id);
     const same = {
@@ -79,7 +79,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(String((await row(id))?.updated_at) > String(before?.updated_at)).toBe(true);
   });
 
-  it('counts characters of stored rich text, and accepts its own output (D91)', async () => {
+  it('limits the length of the sanitised description, and accepts a returned description again (D91)', async () => {
     const id = await fresh();
     const most = await update(id, { description: '<'.repeat(25_000) });
     expect(most.holon.description).toHaveLength(100_000);
@@ -97,14 +97,14 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     await fixture.directory.apply({ holons: [{ slug: (await update(id, {})).holon.slug, description: smileys }] });
   });
 
-  it('sanitises the description', async () => {
+  it('sanitises the description of a holon', async () => {
     const reply = await update(await fresh(), {
       description: '<p style="x">a<script>b</script><a href="javascript:c">d</a></p>',
     });
     expect(reply.changes).toEqual({ description: { old: '', new: '<p>a<a>d</a></p>' } });
   });
 
-  it('merges locations, spheres and info fields into the stored infos and keeps absent ones', async () => {
+  it('merges locations, spheres and info fields into the stored infos, and keeps infos that are absent from the request', async () => {
     const id = await fresh({ infos: { hidden: { deep: 1 }, motto: 'old' }, locations: ['FR'] });
     const { health = 0, art = 0 } = fixture.spheres;
     const reply = await update(id, {
@@ -131,7 +131,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(await infosOf(id)).toEqual({ hidden: { deep: 1 }, theme: [], locations: [], spheres: [art, health] });
   });
 
-  it('keeps all digits of a number', async () => {
+  it('keeps all digits of a number in an info field', async () => {
     const id = await fresh();
     await update(id, {
       info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object,
@@ -146,7 +146,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     ).toEqual({});
   });
 
-  it('accepts fields of the class and its ancestors, using the nearest declaration', async () => {
+  it('accepts info fields of the class and its ancestors, and uses the nearest declaration', async () => {
     const id = await fresh({}, 'camp');
     await update(id, { info_fields: { tents: 3, motto: 'long', seats: 4 } });
     expect(await infosOf(id)).toEqual({ tents: 3, motto: 'long', seats: 4 });
@@ -158,7 +158,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     ]);
   });
 
-  it('replaces the journeys in order, only with global edit access', async () => {
+  it('replaces the journeys of a holon in order, and requires global edit access', async () => {
     const id = await fresh({ journeys: ['other'] });
     const { joining = 0, other = 0 } = fixture.journeys;
     expect(await refusal(id, { journey_ids: [joining] })).toMatchObject({
@@ -175,7 +175,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
       expect(await refusal(id, { journey_ids: [joining, bad] }, fixture.editor)).toMatchObject({ code: 'bad_request' });
   });
 
-  it('rejects names marked read-only by the class or an ancestor, and allows other fields', async () => {
+  it('rejects a new name if the class or an ancestor marks it as read-only, and allows other fields', async () => {
     const { law = 0 } = fixture.holons;
     expect(await refusal(law, { name: 'Law' }, fixture.editor)).toMatchObject({
       code: 'bad_request',
@@ -186,7 +186,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     });
   });
 
-  it('changes nothing if one field is invalid', async () => {
+  it('changes nothing if one field of a holon update is invalid', async () => {
     const id = await fresh({ description: 'Kept', links: { a: 'tel:1' }, infos: { motto: 'kept' } });
     const before = await row(id);
     const bad: HolonUpdate[] = [
@@ -220,7 +220,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(await row(id)).toEqual(before);
   });
 
-  it('stores links trimmed: http, https, mailto and tel (D72)', async () => {
+  it('accepts http, https, mailto and tel links, and stores them trimmed (D72)', async () => {
     const links = { a: ' https://a.org/x?y#z ', b: 'HTTP://b.org', c: 'mailto:a@b.org', d: 'tel:+49301', blank: ' ' };
     const { holon } = await update(await fresh(), { links });
     expect(holon.links).toEqual({ a: 'https://a.org/x?y#z', b: 'HTTP://b.org', c: 'mailto:a@b.org', d: 'tel:+49301' });
@@ -229,7 +229,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     );
   });
 
-  it('returns 403 without edit rights and 404 for unknown or invisible holons, before validating fields', async () => {
+  it('returns 403 without edit rights, and 404 for unknown or invisible holons, before it validates fields', async () => {
     const { root = 0, hidden = 0, tent = 0 } = fixture.holons;
     const fields = { name: ' ' };
     for (const actor of [fixture.guest, fixture.host])
@@ -245,7 +245,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     await expect(update(tent, { description: 'Below' }, fixture.host)).resolves.toMatchObject({ holon: { id: tent } });
   });
 
-  it('keeps all concurrent updates of different fields', async () => {
+  it('keeps all concurrent updates of different fields of a holon', async () => {
     const id = await fresh();
     const { joining = 0 } = fixture.journeys;
     const writes: HolonUpdate[] = [
@@ -271,7 +271,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     });
   });
 
-  it('returns the correct old value to each concurrent update of a field', async () => {
+  it('returns to each concurrent update of a field the value that it replaced', async () => {
     const id = await fresh();
     const replies = await Promise.all(Array.from({ length: 8 }, (_, index) => update(id, { name: `Name ${index}` })));
     const olds = replies.map(({ changes }) => changes.name?.old);

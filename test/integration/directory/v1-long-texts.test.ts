@@ -8,7 +8,7 @@ let fixture: EditFixture;
 beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
 afterAll(() => fixture.directory.stop());
 
-/** Deterministic random numbers: the same sequence in each run. */
+/** Returns a function for random numbers below a limit; the sequence is the same in each run. */
 function createRandom(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -22,8 +22,8 @@ const pick = (length: number, code: () => number): string =>
 const words = (length: number): string => pick(length, () => (random(6) === 0 ? 32 : 97 + random(26)));
 
 /**
- * Texts of a given length that are expensive to compare: many distinct trigrams, a single one, expanding characters,
- * combining marks.
+ * Functions that return a text of a given length that is expensive to compare: many distinct trigrams, a single
+ * trigram, characters that expand, or combining marks.
  */
 const kinds: Readonly<Record<string, (length: number) => string>> = {
   'random words': words,
@@ -36,15 +36,18 @@ const kinds: Readonly<Record<string, (length: number) => string>> = {
 };
 
 /**
- * Benchmark of PostgreSQL on this machine: more than twice the cost of the most expensive description within the
- * horizon.
+ * A benchmark statement for PostgreSQL on this machine. It costs more than twice as much as the most expensive text of
+ * the maximum compared length.
  */
 const yardstick = `select count(md5(n::text)) from generate_series(1, 200000) n`;
-/** Quadratic work took 35 yardsticks; work within the horizon takes at most one or two on any machine. */
+/**
+ * Maximum cost in multiples of the benchmark. Quadratic work once took 35; bounded work takes at most one or two on any
+ * machine.
+ */
 const maxYardsticks = 10;
 const tries = 10;
 
-/** Milliseconds that PostgreSQL reports for a statement, index maintenance included. */
+/** Returns the milliseconds that PostgreSQL reports for a statement, including index maintenance. */
 async function explain(sql: string, values: readonly unknown[] = []): Promise<number> {
   const [row] = await fixture.directory.env.sql<{ 'QUERY PLAN': string }>(
     `explain (analyze, timing off, format json) ${sql}`,
@@ -56,7 +59,7 @@ async function explain(sql: string, values: readonly unknown[] = []): Promise<nu
 
 describe('long texts (rules/people#search; docs/performance-notes.md#search-limits-per-row)', () => {
   it.each(Object.entries(kinds))(
-    'a person and a holon can have 100,000 characters of description: %s',
+    'stores descriptions of 100,000 characters for a person and a holon: %s',
     async (_name, make) => {
       const description = make(100_000).trim();
       const { person } = await fixture.directory.call(createPerson, { name: 'Long', description }, fixture.editor);
@@ -70,39 +73,45 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
     },
   );
 
-  it.each(Object.entries(kinds))('accepts the longest names and channels: %s', async (_name, make) => {
-    const name = make(500).trim();
-    const contact = Object.fromEntries(
-      Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]),
-    );
-    const { person } = await fixture.directory.call(createPerson, { name, contact }, fixture.editor);
-    expect([person.name, person.contact]).toEqual([name, contact]);
-    const { items } = await fixture.directory.call(listPeople, { q: name.slice(0, 30) }, fixture.editor);
-    expect(items.map(({ id }) => id)).toContain(person.id);
-  });
+  it.each(Object.entries(kinds))(
+    'accepts names and contact channels of the maximum length: %s',
+    async (_name, make) => {
+      const name = make(500).trim();
+      const contact = Object.fromEntries(
+        Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]),
+      );
+      const { person } = await fixture.directory.call(createPerson, { name, contact }, fixture.editor);
+      expect([person.name, person.contact]).toEqual([name, contact]);
+      const { items } = await fixture.directory.call(listPeople, { q: name.slice(0, 30) }, fixture.editor);
+      expect(items.map(({ id }) => id)).toContain(person.id);
+    },
+  );
 
-  it.each(Object.entries(kinds))('search indexes a bounded part of the longest of each: %s', async (_name, make) => {
-    const contact = Object.fromEntries(
-      Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]),
-    );
-    const name = make(500).trim();
-    const { person } = await fixture.directory.call(
-      createPerson,
-      { name, contact, description: make(100_000).trim() },
-      fixture.editor,
-    );
-    const kept = `char_length(search_name) <= 600 and char_length(search_text) <= 600 + 1 + 4000 and char_length(search_description) <= 10000`;
-    const searched = `(search_text || E'\\n' || search_description) collate "C"`;
-    const shortPieces = `cardinality(directory.short_grams(${searched})) <= 2 * (600 + 1 + 4000 + 1 + 10000)`;
-    const longPieces = `cardinality(directory.long_grams(${searched})) <= 600 + 1 + 4000 + 1 + 10000`;
-    const values = `select count(*) <= 50 and max(char_length(value)) <= 500 and max(char_length(search_name)) <= 150
+  it.each(Object.entries(kinds))(
+    'search indexes a limited length of the longest name, channels and description: %s',
+    async (_name, make) => {
+      const contact = Object.fromEntries(
+        Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]),
+      );
+      const name = make(500).trim();
+      const { person } = await fixture.directory.call(
+        createPerson,
+        { name, contact, description: make(100_000).trim() },
+        fixture.editor,
+      );
+      const kept = `char_length(search_name) <= 600 and char_length(search_text) <= 600 + 1 + 4000 and char_length(search_description) <= 10000`;
+      const searched = `(search_text || E'\\n' || search_description) collate "C"`;
+      const shortPieces = `cardinality(directory.short_grams(${searched})) <= 2 * (600 + 1 + 4000 + 1 + 10000)`;
+      const longPieces = `cardinality(directory.long_grams(${searched})) <= 600 + 1 + 4000 + 1 + 10000`;
+      const values = `select count(*) <= 50 and max(char_length(value)) <= 500 and max(char_length(search_name)) <= 150
       from directory.people_channel_values where owner_id = p.id`;
-    const [row] = await fixture.directory.env.sql(
-      `select ${kept} as texts, ${shortPieces} as short, ${longPieces} as long, (${values}) as channels from directory.people p where id = $1`,
-      [person.id],
-    );
-    expect(row).toEqual({ texts: true, short: true, long: true, channels: true });
-  });
+      const [row] = await fixture.directory.env.sql(
+        `select ${kept} as texts, ${shortPieces} as short, ${longPieces} as long, (${values}) as channels from directory.people p where id = $1`,
+        [person.id],
+      );
+      expect(row).toEqual({ texts: true, short: true, long: true, channels: true });
+    },
+  );
 
   it.each(Object.entries(kinds))(
     "PostgreSQL's work is proportional to the length of a text: %s",

@@ -55,7 +55,7 @@ const update = (key: string, request: object, caller: Caller = 'ed') =>
   fixture.call(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
 const refusal = (key: string, request: object, caller: Caller = 'ed') =>
   fixture.refusal(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
-/** A membership used by one test only. */
+/** Creates a membership for one test and returns its key. */
 async function fresh(key: string, more: object = {}): Promise<string> {
   await fixture.add({
     people: [{ key: `person-${key}`, name: `Person ${key}` }],
@@ -111,13 +111,13 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
     });
   });
 
-  it("pages a person's memberships, with a total count", async () => {
+  it("returns a person's memberships in pages, with a total count", async () => {
     expect(await ofPerson({ limit: 3, offset: 3 })).toMatchObject({ count: 7, limit: 3, offset: 3, has_more: true });
     expect(await ofPerson({ limit: 3, offset: 6 })).toMatchObject({ count: 7, has_more: false, items: [{}] });
     expect(await ofPerson({ offset: 7 })).toMatchObject({ count: 7, has_more: false, items: [] });
   });
 
-  it.each(callers)('excludes private holons that %s cannot see from items and count', async (caller) => {
+  it.each(callers)('omits memberships in private holons that %s cannot see, in items and count', async (caller) => {
     const expected = memberships.filter(({ person, holon }) => person === 'ada' && sees(caller, holon));
     const reply = await ofPerson({}, caller);
     expect(reply.count).toBe(expected.length);
@@ -125,7 +125,7 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
     expect(reply.items).toHaveLength(expected.length);
   });
 
-  it('returns 404 for an unknown person', async () => {
+  it('returns 404 for the memberships of an unknown person', async () => {
     const request = { person_id: 2_000_000_000 };
     expect(await fixture.refusal(rpcs.listPersonMemberships, request, fixture.actor('root'))).toMatchObject({
       code: 'not_found',
@@ -153,7 +153,7 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     ['person_created', ['cleo-hub', 'ben-hub', 'ada-hub', 'ada-hub-steward', 'ada-hub-none']],
     ['-person_created', ['ada-hub-none', 'ada-hub-steward', 'ada-hub', 'ben-hub', 'cleo-hub']],
   ] as const)('sorts memberships by %s', async (sort, expected) => {
-    // The latest member has the oldest record.
+    // The latest member has the oldest creation date.
     await fixture.env.sql(
       `update directory.people set created_at = '2026-01-01'::timestamptz - make_interval(days => id)`,
     );
@@ -183,7 +183,7 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     [{ follow_up: 'none' }, ['cleo-hub', 'ada-hub-none']],
     [{ journey: 'join', follow_up: 'none' }, ['cleo-hub']],
     [{ responsible_person_id: 0 }, []],
-  ])('filters memberships by %j, including the count', async (query, expected) => {
+  ])('filters memberships in a holon by %j, and counts only the matches', async (query, expected) => {
     const reply = await ofHolon(query);
     expect(keysOf(reply.items)).toEqual(expected);
     expect(reply.count).toBe(expected.length);
@@ -193,13 +193,13 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     });
   });
 
-  it('filters memberships by responsible person', async () => {
+  it('filters memberships in a holon by responsible person', async () => {
     expect(keysOf((await ofHolon({ responsible_person_id: fixture.id('people', 'sam') })).items)).toEqual(['ada-hub']);
     expect((await ofHolon({ responsible_person_id: fixture.id('people', 'ben') })).items).toEqual([]);
   });
 
   it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])(
-    'rejects %j with 400',
+    'rejects the membership filter %j with 400',
     async (query) => {
       const request = { holon_id: fixture.id('holons', 'hub'), ...query };
       expect(await fixture.refusal(rpcs.listHolonMemberships, request, fixture.actor('root'))).toMatchObject({
@@ -209,7 +209,7 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
   );
 
   it.each(callers.flatMap((caller) => ['vault', 'cell', 'hub'].map((holon) => [caller, holon] as const)))(
-    'applies the policy to %s listing memberships in %s',
+    'lists to %s the memberships in %s, or returns 404 if the holon is invisible',
     async (caller, holon) => {
       const answer = await fixture.attempt(() => ofHolon({}, caller, holon));
       const expected = memberships.filter((item) => item.holon === holon).length;
@@ -219,7 +219,7 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
 });
 
 describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
-  it('updates step, date and responsible person together, and returns the changes', async () => {
+  it('updates step, date and responsible person of a membership together, and returns the changes', async () => {
     const key = await fresh('all');
     const request = {
       note: '  Said <b>yes</b>\n ',
@@ -255,7 +255,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(cleared.changes).toEqual({ follow_up_after: { old: '2026-09-01', new: null } });
   });
 
-  it('adds the note to the feeds of person and holon, even without other changes', async () => {
+  it('adds the note of a membership update to the feeds of person and holon, even without other changes', async () => {
     const key = await fresh('feeds');
     const { note, changes } = await update(key, { note: 'Only a note' });
     expect(changes).toEqual({});
@@ -276,7 +276,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect((await refusal('ada-camp', { note: `${note}n` })).message).toContain('100000 characters');
   });
 
-  it('omits unchanged values and the responsible person from changes', async () => {
+  it('omits unchanged values and the responsible person from the returned changes', async () => {
     const key = await fresh('same', { follow_up_after: '2026-01-01' });
     const request = {
       step_slug: 'invited',
@@ -288,7 +288,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(membership.responsible_person).toMatchObject({ name: 'Sam Stranger' });
   });
 
-  it('advances over archived steps up to the last step', async () => {
+  it('advances a membership over archived steps, up to the last step', async () => {
     const key = await fresh('advance', { step: null });
     const seen: unknown[] = [];
     for (let move = 0; move < 3; move++) seen.push((await update(key, { advance_step: true })).changes);
@@ -300,7 +300,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(await refusal(key, { advance_step: true })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('moves to another own or inherited journey of the catalogue, even without bulk addition', async () => {
+  it('moves a membership to an own or inherited journey of the catalogue, even if the journey does not allow bulk addition', async () => {
     const key = await fresh('journeys', { step: 'joined' });
     expect((await update(key, { journey_slug: 'steward', step_slug: 'joined' })).changes).toEqual({
       journey: { old: 'join', new: 'steward' },
@@ -314,7 +314,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect((await update(key, { journey_slug: 'build', step_slug: 'plan' })).changes).toEqual({});
   });
 
-  it('rejects a second membership on the same journey, without adding the note', async () => {
+  it('rejects a second membership on the same journey, and does not add its note', async () => {
     const key = await fresh('twice');
     await fixture.add({
       memberships: [{ key: 'twice-2', person: 'person-twice', holon: 'camp-one', journey: 'steward' }],
@@ -348,7 +348,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     ['a journey outside the catalogue', { journey_slug: 'foreign', step_slug: 'start' }],
     ['an unknown person as responsible', { responsible_person_id: 2_000_000_000 }],
     ['an impossible person as responsible', { responsible_person_id: 9_007_199_254_740_991 }],
-  ])('rejects %s with 400', async (_what, request) => {
+  ])('rejects a membership update with %s with 400', async (_what, request) => {
     expect(await refusal('ada-camp', request)).toMatchObject({ code: 'bad_request' });
   });
 
@@ -371,7 +371,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     ['ada-annex', 'annex'],
   ] as const;
   it.each(callers.flatMap((caller) => places.map(([key, holon]) => [caller, key, holon] as const)))(
-    'applies the policy to %s updating %s in %s: 404 before 403 before 400',
+    'checks visibility, then rights, then input for %s updating %s in %s: 404 before 403 before 400',
     async (caller, key, holon) => {
       const expected = sees(caller, holon) ? (edits(caller, holon) ? 'bad_request' : 'permission_denied') : 'not_found';
       expect(await fixture.attempt(() => update(key, { note: ' ' }, caller))).toBe(expected);
@@ -387,7 +387,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     });
   });
 
-  it('omits the author if the account has no person', async () => {
+  it('adds the note of a membership update without an author if the account has no person', async () => {
     const key = await fresh('nobody');
     expect((await update(key, {}, 'root')).note.author_person).toBeNull();
   });
@@ -408,7 +408,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect((await fixture.call(rpcs.listNotesOfPerson, request, fixture.actor('root'))).count).toBe(50);
   });
 
-  it('lets only one of two concurrent moves to the same journey succeed', async () => {
+  it("accepts only one of two concurrent moves of a person's memberships to the same journey", async () => {
     const key = await fresh('race');
     await fixture.add({ memberships: [{ key: 'race-2', person: 'person-race', holon: 'camp-one', journey: 'bare' }] });
     const request = { journey_slug: 'steward', step_slug: 'asked' };

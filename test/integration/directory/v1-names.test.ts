@@ -13,7 +13,7 @@ import { startReadsFixture, names, type ReadsFixture } from './reads-fixture.ts'
 
 const { listPeople, listHolons, listHolonMemberships, listPersonMemberships, listJourneys, searchDirectory } =
   directory.rpcs;
-/** Expected order: case and accents are ignored, and the id breaks ties. */
+/** The expected order: case and accents are ignored, and equal names are ordered by id. */
 const inOrder = ['zz ada', 'ZZ bob', 'zz Émile', 'zz emile', 'zz Zoe'];
 const greek = 'ΟΣΜΗ ΚΟΣΜΑΣ';
 
@@ -61,21 +61,21 @@ function statementsOf(kind: MigrationKind): string[] {
   if (!(migration instanceof OnlineMigration)) return migration.getQueries().map(String);
   return migration.steps.map(({ sql }) => sql.replaceAll('$1', '0').replaceAll('$2', '2147483647'));
 }
-/** Replaces the current functions with those of an earlier release. */
+/** Returns the statements that replace the current functions with the functions of an earlier release. */
 function foldsOf(...kinds: readonly MigrationKind[]): string[] {
   const made = kinds.flatMap(statementsOf).filter((sql) => /create (or replace )?function directory\.fold/.test(sql));
   expect(made.length).toBeGreaterThanOrEqual(2);
   return made.map((sql) => sql.replace('create function', 'create or replace function'));
 }
 
-describe('lists by name', () => {
-  it('lists by name have the same order', async () => {
+describe('order of lists by name', () => {
+  it('lists people, holons and journeys in the same order by name', async () => {
     expect(await people('zz ')).toEqual(inOrder);
     expect(await holons('zz ')).toEqual(inOrder);
     expect(names(await fixture.call(listJourneys, { q: 'zz ' }, root()))).toEqual(inOrder);
   });
 
-  it('sorts memberships by journey, then by the other side', async () => {
+  it('sorts memberships by journey name, then by the name of the person or holon', async () => {
     const holonId = ids['holons']?.['greek'] ?? 0;
     const ofHolon = async (sort: string) =>
       (await fixture.call(listHolonMemberships, { holon_id: holonId, sort }, root())).items;
@@ -99,7 +99,7 @@ describe('lists by name', () => {
   });
 });
 
-describe('folded texts (D87)', () => {
+describe('searching names, emails and phone numbers as folded text (D87)', () => {
   const written = [
     'Doris D’Unger',
     'Łukasz Żak',
@@ -146,7 +146,7 @@ describe('folded texts (D87)', () => {
     ['anna-lena', anna],
     ['zerowidth', zero],
     ['oeuvre rené', rene],
-  ])('%s is found in names: %s', async (q, name) => {
+  ])('the text %s finds the name %s', async (q, name) => {
     expect([await people(q), await found(q)]).toEqual([[name], [name]]);
   });
 
@@ -165,21 +165,21 @@ describe('folded texts (D87)', () => {
     '+49\u00a030\u2011123',
     '＋４９３０１２３',
     'mailto:doris.u@b%C3%BCcher.example',
-  ])('finds an email or phone number by %s', async (q) => {
+  ])('the text %s finds a person by email or phone number', async (q) => {
     expect(await people(q)).toEqual(q === 'Doris.U@b' ? [] : [unger]);
     expect(await found(q)).toEqual([unger]);
   });
 
   it.each(['30 123', 'oris.u@', 'D 49', 'unger ris', '49'])(
-    '%s does not match as the start of an address or words of a name',
+    'the text %s, which starts neither an address nor words of a name, finds no person',
     async (q) => expect(await people(q)).toEqual([]),
   );
 
-  it('are folded identically by database and process, for each character', async () => {
+  it('folds each character identically in the database and in the process', async () => {
     const sent = [0x20, 0x3000, 0xf900, 0xfb00, 0x1_0000, 0x1_d400].flatMap((start) =>
       Array.from({ length: start === 0x20 ? 0x2fe0 : 0x500 }, (_value, index) => start + index),
     );
-    // Without line breaks, which are not folded, and without letters newer than the tables of PostgreSQL.
+    // Excludes line breaks, which are not folded, and letters that the Unicode tables of PostgreSQL do not contain yet.
     const rows = await fixture.env.sql<{ code: number; folded: string; start: string }>(
       `select code, directory.fold('a' || chr(code) || 'b') as folded, directory.fold_start('a' || chr(code) || 'b', 100) as start
        from unnest($1::integer[]) as code where code <> 10 and code not between 7296 and 7359 and code <> 11311`,
@@ -191,7 +191,7 @@ describe('folded texts (D87)', () => {
     expect(wrong.map(({ code, folded }) => [code.toString(16), folded])).toEqual([]);
   });
 
-  it('finds folded texts stored by an earlier release', async () => {
+  it('finds names and addresses whose folded text an earlier release stored', async () => {
     await runAll(foldsOf(Migration20260404090000_release_0_1_0, Migration20261128090000_folded_names));
     await runAll(
       ['people', 'holons'].map(
@@ -223,7 +223,7 @@ describe('a Greek name', () => {
   const parts = ['ΟΣΜΗ', 'ΚΟΣΜΑΣ', 'οσμη', 'κοσμασ', 'κοσμας', 'ΟΣ', 'ος', 'οσ', 'ΚΟΣ', 'κος', 'ΑΣ', 'Κοσμάς'];
   const isFound = async (part: string) => [await people(part), await holons(part), (await found(part)).toSorted()];
 
-  it.each(parts)('a Greek name is found by its part %s', async (part) =>
+  it.each(parts)('finds a Greek name by its part %s', async (part) =>
     expect(await isFound(part)).toEqual([[greek], ['Greek'], ['Greek', greek]]),
   );
 

@@ -16,7 +16,7 @@ const relationships = [
   { key: 'hub-camp', from: 'hub', to: 'camp-one', journey: 'hosting' },
   { key: 'hub-vault', from: 'hub', to: 'vault', journey: 'hosting' },
 ] as const;
-/** Oldest first: the subjects of each note. */
+/** The notes, oldest first, with the people and holons of each note. */
 const notes = [
   { body: 'of Ada', people: ['ada'], holons: [] },
   { body: 'of the hub', people: [], holons: ['hub'] },
@@ -32,7 +32,7 @@ const notes = [
 let fixture: WorkflowFixture;
 beforeAll(async () => {
   fixture = await startWorkflowFixture(import.meta.url, { memberships, relationships });
-  // Written newest first, so that ids do not follow time.
+  // The notes are written newest first, so that the ids are not in the order of time.
   for (const note of notes.toReversed()) await write(note);
   const { sql } = fixture.env;
   const bodies = notes.map(({ body }) => body);
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Writes through the API where it supports such notes, otherwise as another service does. */
+/** Writes a note through the API where the API supports its subjects, otherwise as another service writes it. */
 async function write(note: (typeof notes)[number]): Promise<void> {
   const actor = fixture.actor('ed');
   if ('membership' in note) {
@@ -119,14 +119,14 @@ describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
     expect(reply.items[1]).toMatchObject({ note_type: 'note', author_person: { name: 'Ed Editor' } });
   });
 
-  it.each(callers)('excludes from items and count what %s cannot see', async (caller) => {
+  it.each(callers)('omits notes on memberships in holons that %s cannot see, in items and count', async (caller) => {
     const expected = seenBy(caller, 'people', 'ada');
     const reply = await ofPerson('ada', caller, { limit: 1 });
     expect([reply.count, reply.items.map(({ body }) => body)]).toEqual([expected.length, expected.slice(0, 1)]);
     expect((await ofPerson('ada', caller)).items.map(({ body }) => body)).toEqual(expected);
   });
 
-  it('returns 404 for an unknown person and an empty list for a person without notes', async () => {
+  it('returns 404 for the notes of an unknown person, and an empty list for a person without notes', async () => {
     expect(
       await fixture.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, fixture.actor('root')),
     ).toMatchObject({
@@ -150,7 +150,7 @@ describe('notes of a holon (rules/memberships#notes; D48)', () => {
   });
 
   it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
-    'applies the policy to %s listing notes of %s',
+    'lists to %s the visible notes of %s, or returns 404 if the holon is invisible',
     async (caller, holon) => {
       const answer = await fixture.attempt(() => ofHolon(holon, caller));
       if (!sees(caller, holon)) return expect(answer).toBe('not_found');
@@ -160,7 +160,7 @@ describe('notes of a holon (rules/memberships#notes; D48)', () => {
     },
   );
 
-  it('limits the notes, while the count includes all', async () => {
+  it('returns notes up to the limit, with the count of all notes', async () => {
     const reply = await ofHolon('hub', 'sam', { limit: 2 });
     expect([reply.count, reply.limit, reply.items.length]).toEqual([4, 2, 2]);
   });

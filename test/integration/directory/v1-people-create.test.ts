@@ -6,7 +6,7 @@ import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
 const { createPerson, listNotes, resolveAttendees } = directory.rpcs;
 type Request = RequestOf<typeof createPerson>;
-/** Channels with arbitrary names. */
+/** Returns contact channels with arbitrary names. */
 const channels = (values: Record<string, string>): NonNullable<Request['contact']> => values;
 
 let fixture: EditFixture;
@@ -24,7 +24,7 @@ const notesOf = async (owner: { person_id: number } | { holon_id: number }) =>
   (await fixture.directory.call(listNotes, owner)).items.map(({ body }) => body);
 
 describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
-  it('creates a person with defaults, trimmed and sanitised', async () => {
+  it('creates a person with defaults for absent fields, trimmed texts and a sanitised description', async () => {
     const contact = { email: ' New@Example.org ', phone: ' ', website: null, __proto__: 'x' };
     const reply = await create({
       name: '  Ada ',
@@ -53,7 +53,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     expect((await create({ name: 'Blank kind', actor_kind: '   ' })).person.actor_kind).toBe('human');
   });
 
-  it('accepts contact values without a scheme as text, including multi-line text (D72)', async () => {
+  it('accepts contact values without a URL scheme as text, including multi-line text (D72)', async () => {
     const contact = channels({ nick: '@ada', address: 'Street 1\nCity', phone: '+49 30 1', web: 'tel:+49301' });
     expect((await create({ name: 'Texts', contact })).person.contact).toEqual(contact);
     expect((await refusal({ name: 'X', contact: channels({ web: 'ftp://a.org' }) })).message).toBe(
@@ -67,7 +67,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     expect(second.person.actor_kind).toBe('agent');
   });
 
-  it('adds membership and note: first active step, note on both feeds, written by the caller', async () => {
+  it("adds a membership at the first active step and the caller's note to the feeds of person and holon", async () => {
     const { summer = 0 } = fixture.holons;
     const membership = {
       holon_id: summer,
@@ -94,19 +94,19 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     expect(await notesOf({ holon_id: summer })).toContain('Met at the lake.');
   });
 
-  it('attaches a note without membership to the person', async () => {
+  it('adds a note without a membership to the person', async () => {
     const reply = await create({ name: 'Cy', note: 'Only Cy.' });
     expect(reply.membership).toBeNull();
     expect(await notesOf({ person_id: reply.person.id })).toEqual(['Only Cy.']);
     expect(await notesOf({ holon_id: fixture.holons['summer'] ?? 0 })).not.toContain('Only Cy.');
   });
 
-  it('uses the named step', async () => {
+  it('adds the membership at the step named in the request', async () => {
     const membership = { holon_id: fixture.holons['summer'] ?? 0, journey_slug: 'joining', step_slug: 'member' };
     expect((await create({ name: 'Di', membership })).membership).toMatchObject({ step_slug: 'member' });
   });
 
-  it('requires global edit access; team authority does not suffice', async () => {
+  it('requires global edit access to create a person; team authority does not suffice', async () => {
     const before = await count();
     for (const actor of [fixture.host, fixture.guest]) {
       expect(await fixture.directory.refusal(createPerson, { name: ' ' }, actor)).toMatchObject({
@@ -117,7 +117,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     expect(await count()).toBe(before);
   });
 
-  it('writes nothing if any part is invalid', async () => {
+  it('creates nothing if any field of the request is invalid', async () => {
     const before = await count();
     const [holon_id, journey_slug] = [fixture.holons['summer'] ?? 0, 'joining'];
     const bad: Partial<Request>[] = [
@@ -150,7 +150,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
 });
 
 describe('people.create, duplicates (D44)', () => {
-  it('compares emails ignoring case and surrounding whitespace, and lists all matching people', async () => {
+  it('rejects a person with a stored email, ignoring case and surrounding whitespace, and lists all matching people', async () => {
     const error = await refusal({
       name: 'X',
       contact: { email: ' KNOWN@example.org', linkedin: 'linkedin.com/in/known' },
@@ -184,7 +184,7 @@ describe('people.create, duplicates (D44)', () => {
     'https://touch.www.linkedin.com/m/in/known/',
     'https://www.linkedin.com/in/known/overlay/contact-info/',
     'https://www.linkedin.com/in/known/details/experience/?x=1',
-  ])('finds the LinkedIn address %s', async (linkedin) => {
+  ])('rejects a person with the stored LinkedIn profile, written as %s', async (linkedin) => {
     expect((await refusal({ name: 'X', contact: { email: 'free@example.org', linkedin } })).details).toEqual({
       match_field: 'contact.linkedin',
       match_value: linkedin,
@@ -201,7 +201,7 @@ describe('people.create, duplicates (D44)', () => {
     'linkedin.com/in/known%2Fde',
     'linkedin.com/in/known%3Fa',
     'linkedin.com/mwlite/company/known',
-  ])('rejects %s', async (linkedin) => {
+  ])('creates a person with %s, which is not the stored LinkedIn profile', async (linkedin) => {
     await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({
       person: { contact: { linkedin } },
     });
@@ -258,7 +258,7 @@ describe('people.create, duplicates (D44)', () => {
     ['nobody', 'nobody'],
     ['@', '@'],
     [' \u200b ', ''],
-  ])('compares the email %j as %j, in the process and in the database', async (email, key) => {
+  ])('compares the email %j as %j, both in the process and in the database', async (email, key) => {
     const [row] = await fixture.directory.env.sql<{ key: string }>(
       `select coalesce(directory.email_key($1), '') as key`,
       [email],
@@ -274,7 +274,7 @@ describe('people.create, duplicates (D44)', () => {
     ['none', ''],
     ['٠١٢٣٤٥', ''],
     ['1'.repeat(60), '1'.repeat(50)],
-  ])('compares the phone number %j as %j, in the process and in the database', async (phone, digits) => {
+  ])('compares the phone number %j as %j, both in the process and in the database', async (phone, digits) => {
     const [row] = await fixture.directory.env.sql<{ digits: string }>(
       `select coalesce(directory.phone_digits($1), '') as digits`,
       [phone],
@@ -282,7 +282,7 @@ describe('people.create, duplicates (D44)', () => {
     expect([phoneDigits(phone), row?.digits]).toEqual([digits, digits]);
   });
 
-  it('finds an email in all its forms (D44, D87)', async () => {
+  it('finds a person by every spelling of the same email (D44, D87)', async () => {
     const { person } = await create({ name: 'Renée', contact: { email: 'mailto:Renée@Bücher.example.' } });
     for (const email of ['rene\u0301e@xn--bcher-kva.example', 'RENÉE@bücher.example', 'renée\u200b@bücher.example..'])
       expect((await refusal({ name: 'X', contact: { email } })).details).toMatchObject({
@@ -301,7 +301,7 @@ describe('people.create, duplicates (D44)', () => {
     expect(both.person_ids[0]).toBe(both.person_ids[1]);
   });
 
-  it('creates one person for 50 concurrent calls, including a booking', async () => {
+  it('creates one person for 50 concurrent calls with the same email, one of them by a booking', async () => {
     const calls = Array.from({ length: 49 }, (_, index) =>
       create({
         name: `P${index}`,

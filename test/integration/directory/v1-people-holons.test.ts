@@ -45,14 +45,14 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect(names(await list({ q: 'lefevre' }))).toEqual(['François Lefèvre']);
   });
 
-  it('matches names and starts of emails and phone numbers, with literal wildcards (D87)', async () => {
+  it('matches names by any part, and emails and phone numbers by their start, with wildcards as literal characters (D87)', async () => {
     for (const q of ['hana@example.org', 'HANA@ex']) expect([q, (await list({ q })).count]).toEqual([q, 1]);
     expect((await list({ q: 'ana@example.org' })).count).toBe(0);
     expect((await list({ q: 'programmes' })).count).toBe(0);
     for (const q of ['%', '_', '%%%', 'a_a', '\\']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
   });
 
-  it.each(['e', 'ki', 'kim', ''])('counts all matches of %j and returns each once across pages', async (q) => {
+  it.each(['e', 'ki', 'kim', ''])('counts all people that match %j, and returns each once across pages', async (q) => {
     const all = await list({ q });
     expect(all.count).toBe(all.items.length);
     expect(names(all)).toEqual(names(all).toSorted());
@@ -66,7 +66,7 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect(seen).toEqual(names(all));
   });
 
-  it('sorts by creation and change, newest first, then id, and filters by exclusive dates', async () => {
+  it('sorts people by creation or change, newest first, then by id, and filters by dates without their exact value', async () => {
     const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
     await fixture.env.sql(`update directory.people set created_at = $1, updated_at = $2`, [moment, later]);
     await fixture.env.sql(`update directory.people set created_at = $1, updated_at = $2 where key = 'ada'`, [
@@ -85,7 +85,7 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect((await list({ q: '', updated_after: '2026-01-02T02:00:00+02:00' })).count).toBe(1);
   });
 
-  it('rejects an unknown sort order', async () => {
+  it('rejects an unknown sort order of people', async () => {
     expect(await fixture.refusal(listPeople, { q: 'a', sort: 'created' })).toMatchObject({ code: 'bad_request' });
   });
 });
@@ -110,13 +110,13 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
   const list = (request: Parameters<typeof fixture.call<typeof listHolons>>[1], who = 'stranger') =>
     fixture.call(listHolons, request, fixture.actors[who]);
 
-  it('searches name and description, ignoring case and accents', async () => {
+  it('searches holons by name and description, ignoring case and accents', async () => {
     expect(slugs(await list({ q: 'VILLAGE' }))).toEqual(['kitchen', 'village']);
     expect(slugs(await list({ q: 'örk' }))).toEqual(['bread']);
     for (const q of ['%', '__', '%it%']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
   });
 
-  it('sorts by creation and change, newest first, then id, and filters by exclusive dates', async () => {
+  it('sorts holons by creation or change, newest first, then by id, and filters by dates without their exact value', async () => {
     const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
     await fixture.env.sql(`update directory.holons set created_at = $1, updated_at = $2`, [moment, later]);
     await fixture.env.sql(`update directory.holons set created_at = $2, updated_at = $3 where slug = $1`, [
@@ -137,7 +137,7 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     }
   });
 
-  it('includes the whole subtree of a class, including retired descendants', async () => {
+  it('lists the holons of a class and of all classes below it, including retired ones', async () => {
     expect(await list({ class: 'community' })).toMatchObject({
       query: null,
       class: 'community',
@@ -155,13 +155,13 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     expect(await fixture.refusal(listHolons, { class: slug, q: 'a' })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('requires q or class, and a known sort order', async () => {
+  it('requires q or class to list holons, and rejects an unknown sort order', async () => {
     expect(await fixture.refusal(listHolons, {})).toMatchObject({ code: 'bad_request' });
     expect(await fixture.refusal(listHolons, { parent: 1 })).toMatchObject({ code: 'bad_request' });
     expect(await fixture.refusal(listHolons, { q: 'a', sort: 'id' })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('filters by parent; an unknown or invisible parent has no children', async () => {
+  it('filters holons by parent, and lists none for an unknown or invisible parent', async () => {
     expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }))).toEqual(['camp', 'village']);
     expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }, 'host'))).toEqual([
       'cellar',
@@ -184,7 +184,7 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     ['host', ['cellar', 'core', 'council']],
     ['editor', ['cellar', 'core', 'council', 'vault']],
     ['root', ['cellar', 'core', 'council', 'vault']],
-  ])('lists and counts private holons to %s within their authority', async (who, seen) => {
+  ])('lists and counts for %s only private holons within their authority', async (who, seen) => {
     for (const request of [
       { class: 'inner-circle' },
       { class: 'inner-circle', q: 'co' },
@@ -197,7 +197,7 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     expect((await list({ q: 'council', limit: 1 }, who)).count).toBe(seen.length);
   });
 
-  it('updates counts when holons are created, deleted and change their class', async () => {
+  it('updates the holon counts when holons are created or deleted, or change their class', async () => {
     const count = async () => (await list({ class: 'domain' })).count;
     const before = await count();
     await fixture.apply({ holons: [{ slug: 'mining', name: 'Mining', class: 'domain' }] });
@@ -214,7 +214,7 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
 });
 
 describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () => {
-  it('returns the class slug as type, also of retired classes, and the parent only if visible', async () => {
+  it('returns the class slug of a holon as its type, even if the class is retired, and the parent only if it is visible', async () => {
     expect(await fixture.call(getHolonBySlug, { slug: 'letter' }, fixture.actors['stranger'])).toEqual({
       id: fixture.idOf('holons', 'letter'),
       name: 'Letter',
@@ -235,13 +235,18 @@ describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () =
     });
   });
 
-  it.each(['stranger', 'former', 'neighbour'])('returns 404 for a private holon to %s', async (who) => {
-    const absent = await fixture.refusal(getHolonBySlug, { slug: 'nothing' }, fixture.actors[who]);
-    for (const slug of ['council', 'core', 'cellar']) {
-      expect((await fixture.refusal(getHolonBySlug, { slug }, fixture.actors[who])).toBody()).toEqual(absent.toBody());
-      expect(
-        (await fixture.refusal(getHolon, { holon_id: fixture.idOf('holons', slug) }, fixture.actors[who])).toBody(),
-      ).toEqual(absent.toBody());
-    }
-  });
+  it.each(['stranger', 'former', 'neighbour'])(
+    'returns 404 for a private holon outside the authority of %s',
+    async (who) => {
+      const absent = await fixture.refusal(getHolonBySlug, { slug: 'nothing' }, fixture.actors[who]);
+      for (const slug of ['council', 'core', 'cellar']) {
+        expect((await fixture.refusal(getHolonBySlug, { slug }, fixture.actors[who])).toBody()).toEqual(
+          absent.toBody(),
+        );
+        expect(
+          (await fixture.refusal(getHolon, { holon_id: fixture.idOf('holons', slug) }, fixture.actors[who])).toBody(),
+        ).toEqual(absent.toBody());
+      }
+    },
+  );
 });

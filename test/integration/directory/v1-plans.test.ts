@@ -46,7 +46,7 @@ const largeTables = [
   'people_channel_values',
   'holons_channel_values',
 ];
-/** A holon with 50 members, one with few, and one without members. */
+/** A holon with 50 members, a holon with few members, and an id without a holon. */
 const places = [{ holon_id: targetHolonId(sizes, 1) }, { holon_id: 9_000 }, { holon_id: 2_147_483_647 }];
 const person = { person_id: personTarget(sizes, 1) };
 const user = { kind: 'user', personId: 1, superuser: false, globalEditor: false, coherenceAccess: false } as const;
@@ -58,7 +58,7 @@ const superuser: Actor = { ...user, accountId: 3, superuser: true };
 let fixture: DirectoryFixture;
 let client: pg.Client;
 
-/** What the network does not contain: accounts, and journeys for bulk writes. */
+/** Statements that add what the generated data does not contain: accounts, and journeys for bulk writes. */
 const accounts = [
   `insert into directory.accounts (email, person_id) values ('a@example.org', 1), ('b@example.org', 2), ('c@example.org', 3)`,
   'insert into directory.team_authority (account_id, holon_id, is_active) values (2, 7, true)',
@@ -77,8 +77,8 @@ beforeAll(async () => {
 });
 
 /**
- * A count is an index-only scan where all rows are visible to everyone; VACUUM cannot mark rows that an older
- * transaction may not see.
+ * Returns whether VACUUM marked all rows as visible, which index-only scans for counts need. VACUUM cannot do so while
+ * an older transaction may not see the rows.
  */
 async function isVacuumed(table: string): Promise<boolean> {
   await client.query(`vacuum ${table}`);
@@ -217,7 +217,9 @@ const writes: readonly Case[] = [
   ask('mergePerson', { person_id: 90, into: 91 }),
 ];
 
-/** Statements of the directory during `work`, except job queue maintenance and transaction control. */
+/**
+ * Returns the statements that the directory sends during `work`, except job queue maintenance and transaction control.
+ */
 async function listSent(work: () => Promise<unknown>): Promise<Sent[]> {
   const query = jest.spyOn(pg.Client.prototype, 'query');
   try {
@@ -236,8 +238,8 @@ async function listSent(work: () => Promise<unknown>): Promise<Sent[]> {
 }
 
 /**
- * Large tables that a plan of the statement scans completely: with its values, and without them where a generic plan is
- * possible.
+ * Returns the large tables that a plan of the statement scans completely. Checks the plan for the given values and,
+ * where possible, the generic plan.
  */
 async function findTableScans({ name, text, values }: Sent): Promise<string[]> {
   const plans = [await client.query(`explain (format json) ${text}`, values)];
@@ -247,7 +249,7 @@ async function findTableScans({ name, text, values }: Sent): Promise<string[]> {
   );
 }
 
-/** Indexes that the plan of the statement uses for its values. */
+/** Returns the indexes that the plan of the statement uses for the given values. */
 async function findIndexes({ text, values }: Sent): Promise<string[]> {
   const listIndexes = (node: PlanNode): string[] => [
     ...(node['Index Name'] === undefined ? [] : [node['Index Name']]),
@@ -289,11 +291,11 @@ async function expectNoScan({ rpc, requests }: Case, actors: readonly Actor[]): 
 }
 const found: unknown[] = [];
 
-/** The feed and its endpoints belong to the events service (test/integration/events). */
+/** The event feed and webhook endpoints belong to the events service (test/integration/events). */
 const ofDirectory = v1Routes.filter(({ rpc }) => rpc?.subject.startsWith('events.') !== true);
 
 describe('the plans of the open API in a large directory (rules/memberships#lists)', () => {
-  it('the query plans cover every operation of the route table, and detect a sequential scan', async () => {
+  it('covers every operation of the route table by a query plan, and detects a sequential scan', async () => {
     const covered = new Set([...reads, ...writes].map(({ rpc }) => rpc.subject));
     expect(
       ofDirectory.filter(({ rpc, handler }) => (rpc === undefined ? handler !== 'media' : !covered.has(rpc.subject))),
@@ -302,8 +304,8 @@ describe('the plans of the open API in a large directory (rules/memberships#list
     expect(await findTableScans({ name: 'x', text, values: ['x'] })).toEqual(['notes', 'notes']);
   });
 
-  it.each(reads)('$operation does not scan large tables', (one) => expectNoScan(one, [stranger, host, superuser]));
-  it.each(writes)('$operation does not scan large tables', (one) => expectNoScan(one, [superuser]));
+  it.each(reads)('the read $operation scans no large table', (one) => expectNoScan(one, [stranger, host, superuser]));
+  it.each(writes)('the write $operation scans no large table', (one) => expectNoScan(one, [superuser]));
 });
 
 describe('indexes used by lists with a text (rules/people#people, rules/holons#holons)', () => {
@@ -311,7 +313,7 @@ describe('indexes used by lists with a text (rules/people#people, rules/holons#h
     ['listPeople', 'people__listed__long_grams', 'people__search_name__trgm'],
     ['listHolons', 'holons__listed__long_grams', 'holons__search_name__trgm'],
   ] as const)(
-    'uses the index of long grams for %s from five characters on, of trigrams below',
+    'uses the long-gram index for %s from five characters on, and the trigram index for shorter texts',
     async (operation, longGrams, trigrams) => {
       const indexesFor = async (q: string): Promise<string[]> => {
         const sent = await listSent(() => fixture.call(rpcs[operation], { q }, stranger));
@@ -343,11 +345,11 @@ describe('indexes used by search (rules/people#search)', () => {
   });
 });
 
-describe('the work of a list (rules/http#limits)', () => {
+describe('calls and statements of a list (rules/http#limits)', () => {
   const known = places.slice(0, 2);
-  /** The list, and a preceding look-up: the classes of a filter. */
+  /** Maximum number of statements: the list, and one lookup before it, such as the classes of a filter. */
   const mostStatements = 2;
-  /** Pairs of requests whose responses have few and many rows. */
+  /** Pairs of requests: the response to the first has few rows, the response to the second has many. */
   const pairs: readonly [operation: keyof typeof rpcs, few: object, many: object][] = [
     ['searchDirectory', { q: 'carla', limit_per_type: 1 }, { q: 'carla', limit_per_type: 50 }],
     ['listPeople', { q: 'carla', limit: 1 }, { q: 'carla', limit: 100 }],
@@ -364,7 +366,7 @@ describe('the work of a list (rules/http#limits)', () => {
     ['listResponsible', { type: 'person,circle', limit: 1 }, { type: 'person,circle', limit: 100 }],
   ];
 
-  it('a read makes one call to the directory', () => {
+  it('makes one call to the directory for each read operation', () => {
     const listed = ofDirectory.filter(({ method }) => method === 'GET');
     expect(listed.filter(({ rpc, handler }) => rpc === undefined || handler !== undefined)).toEqual([]);
     const single = ['getPerson', 'getHolon', 'getHolonBySlug', 'getClass', 'getKey', 'listKeys'];
@@ -373,7 +375,7 @@ describe('the work of a list (rules/http#limits)', () => {
   });
 
   it.each(pairs)(
-    '%s needs the same statements and no other service, independent of the number of rows',
+    '%s uses the same statements for few and for many rows, and calls no other service',
     async (operation, few, many) => {
       const read = (request: object) => fixture.call(rpcs[operation], request, host);
       const namesOf = (sent: readonly Sent[]): string[] => sent.map(({ name, text }) => name ?? text);
@@ -382,7 +384,7 @@ describe('the work of a list (rules/http#limits)', () => {
         const [ofFew, ofMany] = [await listSent(() => read(few)), await listSent(() => read(many))];
         expect(namesOf(ofFew)).toEqual(namesOf(ofMany));
         expect(ofMany.length).toBeLessThanOrEqual(mostStatements);
-        // Merges of earlier tests retry their calls to other services.
+        // Excludes calls for merges, because merges of earlier tests retry their calls to other services.
         const asked = (calls.mock.calls as unknown as [Rpc][]).filter(([rpc]) => !/merge/i.test(rpc.subject));
         expect(asked.map(([rpc]) => rpc.subject)).toEqual([rpcs[operation].subject, rpcs[operation].subject]);
       } finally {

@@ -45,7 +45,7 @@ const update = (key: string, request: object, caller: Caller = 'ed') =>
   );
 
 describe('relationships of a holon (rules/memberships#relationship-list; D48)', () => {
-  it('lists relationships from and to the holon, by journey name, name of the other side and id', async () => {
+  it('lists relationships from and to a holon, by journey name, name of the other holon and id', async () => {
     const { count, items } = await ofHolon();
     expect(count).toBe(5);
     expect(items.map((item) => item.relationship_id)).toEqual(
@@ -68,13 +68,13 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
     });
   });
 
-  it('counts all relationships regardless of the limit', async () => {
+  it('returns relationships up to the limit, with the count of all', async () => {
     const reply = await ofHolon({ limit: 2 });
     expect([Object.keys(reply), reply.count, reply.items.length]).toEqual([['count', 'items'], 5, 2]);
   });
 
   it.each(callers.flatMap((caller) => ['hub', 'vault', 'cell', 'annex'].map((holon) => [caller, holon] as const)))(
-    'shows %s of %s only relationships with two visible sides',
+    'lists to %s the relationships of %s of which both holons are visible',
     async (caller, holon) => {
       const expected = relationships.filter(
         ({ from, to }) => [from, to].includes(holon as 'hub') && sees(caller, from) && sees(caller, to),
@@ -87,7 +87,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
     },
   );
 
-  it('omits a parent that the caller cannot see', async () => {
+  it('omits the parent of a related holon if the caller cannot see the parent', async () => {
     const { items } = await ofHolon({}, 'sam', 'annex');
     expect(items[0]?.from_holon).toMatchObject({ slug: 'annex', parent_id: null });
     expect((await ofHolon({}, 'vera', 'annex')).items[0]?.from_holon).toMatchObject({
@@ -97,7 +97,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
 });
 
 describe('relationships.update (rules/memberships#updates; D46)', () => {
-  it('updates step and date, with a note in the feeds of both sides', async () => {
+  it('updates step and date of a relationship, with a note in the feeds of both holons', async () => {
     const reply = await update('hub-camp', { note: ' Agreed ', step_slug: 'agreed', follow_up_after: '2026-06-01' });
     expect(reply).toEqual({
       relationship: expect.objectContaining({
@@ -125,7 +125,7 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
     }
   });
 
-  it('advances from no step to the first and up to the last, then returns 400', async () => {
+  it('advances a relationship without a step to the first, and then up to the last, and finally returns 400', async () => {
     await fixture.add({
       relationships: [{ key: 'advance', from: 'empty', to: 'camp-old', journey: 'hosting', step: null }],
     });
@@ -143,7 +143,7 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
     ['a malformed date', { follow_up_after: '01.05.2026' }],
     ['an unknown step', { step_slug: 'nowhere' }],
     ['both step controls', { step_slug: 'asked', advance_step: true }],
-  ])('rejects %s with 400 without changes', async (_what, request) => {
+  ])('rejects a relationship update with %s with 400 and changes nothing', async (_what, request) => {
     const read = async () => (await ofHolon()).items.find((item) => item.relationship_id === id('annex-hub'));
     const before = await read();
     expect(await fixture.attempt(() => update('annex-hub', { follow_up_after: '2026-07-01', ...request }))).toBe(
@@ -157,14 +157,17 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
     expect(await fixture.attempt(() => update('hub-empty', { step_slug: 'asked' }))).toBe('bad_request');
   });
 
-  it.each(places)('applies the edit policy to %s updating %s from %s to %s', async (caller, key, from, to) => {
-    const visible = sees(caller, from) && sees(caller, to);
-    const editable = edits(caller, from) || edits(caller, to);
-    const answer = await fixture.attempt(() => update(key, {}, caller));
-    expect(answer).toEqual(
-      visible ? (editable ? expect.objectContaining({ changes: {} }) : 'permission_denied') : 'not_found',
-    );
-  });
+  it.each(places)(
+    'requires both holons visible and one editable for %s updating %s from %s to %s',
+    async (caller, key, from, to) => {
+      const visible = sees(caller, from) && sees(caller, to);
+      const editable = edits(caller, from) || edits(caller, to);
+      const answer = await fixture.attempt(() => update(key, {}, caller));
+      expect(answer).toEqual(
+        visible ? (editable ? expect.objectContaining({ changes: {} }) : 'permission_denied') : 'not_found',
+      );
+    },
+  );
 
   it('returns 404 for an unknown relationship', async () => {
     const request = { relationship_id: 2_000_000_000, note: 'x' };

@@ -1,10 +1,13 @@
-/** The follow-up worklist with a real database: order, filters, visibility, and counts that match the pages. */
+/**
+ * The follow-up worklist with a real database: order, filters, visibility, and counts that equal the number of listed
+ * items.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '#libs/orm';
 import { foldTallies } from '../../../services/directory/worklist/statements.ts';
 import { callers, startWorkflowFixture, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
-/** 23:30 on 4 May in UTC, 5 May in Berlin. */
+/** This instant is 4 May, 23:30 in UTC, and already 5 May in Berlin. */
 const now = new Date('2026-05-04T23:30:00Z');
 const memberships = [
   { key: 'late', person: 'ada', holon: 'hub', journey: 'join', follow_up_after: '2026-05-04', responsible: 'sam' },
@@ -88,14 +91,14 @@ async function expectList(query: object, expected: readonly string[], caller: Ca
 }
 
 describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
-  it('lists memberships and relationships by date, undated last', async () => {
+  it('lists memberships and relationships by follow-up date, and those without a date last', async () => {
     await expectList(
       {},
       [...memberships, ...relationships].map(({ key }) => key),
     );
   });
 
-  it('returns memberships with person and holon, and relationships with both sides', async () => {
+  it('returns memberships with person and holon, and relationships with both holons', async () => {
     const { items } = await list();
     expect(items.find((item) => keyOf(item) === 'late')).toEqual({
       kind: 'person',
@@ -119,34 +122,31 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     });
   });
 
-  it.each(callers)(
-    'returns to %s exactly what the policy allows, in items and counts, with every filter (D48)',
-    async (caller) => {
-      const all = visible(caller);
-      await expectList({}, all, caller);
-      await expectList(
-        { type: 'person' },
-        all.filter((key) => !key.startsWith('r-')),
-        caller,
-      );
-      await expectList(
-        { when: 'overdue,future,today' },
-        all.filter((key) => dates.get(key) !== '9999-99-99'),
-        caller,
-      );
-      const sam = ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'];
-      await expectList(
-        { responsible: fixture.id('people', 'sam') },
-        all.filter((key) => sam.includes(key)),
-        caller,
-      );
-      await expectList(
-        { type: 'closed' },
-        all.filter((key) => ['r-secret', 'r-both'].includes(key)),
-        caller,
-      );
-    },
-  );
+  it.each(callers)('lists and counts for %s exactly the visible entries, with every filter (D48)', async (caller) => {
+    const all = visible(caller);
+    await expectList({}, all, caller);
+    await expectList(
+      { type: 'person' },
+      all.filter((key) => !key.startsWith('r-')),
+      caller,
+    );
+    await expectList(
+      { when: 'overdue,future,today' },
+      all.filter((key) => dates.get(key) !== '9999-99-99'),
+      caller,
+    );
+    const sam = ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'];
+    await expectList(
+      { responsible: fixture.id('people', 'sam') },
+      all.filter((key) => sam.includes(key)),
+      caller,
+    );
+    await expectList(
+      { type: 'closed' },
+      all.filter((key) => ['r-secret', 'r-both'].includes(key)),
+      caller,
+    );
+  });
 
   it.each([
     ['overdue', ['late', 'very-late', 'secret-late', 'r-late']],
@@ -155,7 +155,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     ['overdue,today', ['late', 'very-late', 'secret-late', 'r-late', 'due', 'r-old', 'r-secret']],
     [' future , overdue ', ['late', 'very-late', 'secret-late', 'r-late', 'later']],
     ['today,future', ['due', 'r-old', 'r-secret', 'later']],
-  ])('filters by %s in the configured time zone (D50)', async (when, expected) => {
+  ])('filters the worklist by %s in the configured time zone (D50)', async (when, expected) => {
     await expectList({ when }, expected);
     const sam = expected.filter((key) => ['late', 'due', 'secret-late', 'r-late', 'r-secret'].includes(key));
     await expectList({ when, responsible: fixture.id('people', 'sam') }, sam);
@@ -168,19 +168,19 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     ['group', ['r-late', 'r-old', 'r-undated', 'r-secret', 'r-both']],
     ['closed,camp', ['r-late', 'r-old', 'r-secret', 'r-both']],
     ['person,inner', ['late', 'very-late', 'due', 'later', 'undated', 'secret-late', 'secret-undated', 'r-both']],
-  ])('filters by the type %s, including descendants and retired classes', async (type, expected) => {
+  ])('filters the worklist by the type %s, including classes below it and retired ones', async (type, expected) => {
     await expectList({ type }, expected);
     const sam = expected.filter((key) => ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'].includes(key));
     await expectList({ type, responsible: fixture.id('people', 'sam') }, sam);
   });
 
-  it('returns nothing for an unknown person', async () => {
+  it('returns an empty worklist for an unknown person', async () => {
     expect(await list({ responsible: 0 })).toEqual({ count: 0, limit: 100, offset: 0, has_more: false, items: [] });
     await expectList({ responsible: fixture.id('people', 'ada') }, []);
   });
 
   it.each([{ type: 'nowhere' }, { type: 'person,Camp' }, { when: 'soon' }, { when: 'today,none' }])(
-    'rejects %j with 400',
+    'rejects the worklist filter %j with 400',
     async (query) => {
       expect(await fixture.refusal(rpcs.listResponsible, query, fixture.actor('root'))).toMatchObject({
         code: 'bad_request',
@@ -251,7 +251,7 @@ describe('the counts of the worklist', () => {
     expect(await countAll('sam')).toBe(before);
   });
 
-  it('folding tallies does not change the worklist counts', async () => {
+  it('keeps the worklist counts unchanged when tallies are folded', async () => {
     const rows = async () =>
       Number(
         (await fixture.env.sql<{ n: string }>('select count(*)::text as n from directory.membership_tallies'))[0]?.n,

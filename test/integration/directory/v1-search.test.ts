@@ -59,7 +59,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     await fixture.env.sql(`update directory.holons set links = '{"site": "zephyr"}' where slug = 'hz2'`);
   });
 
-  it('ranks exact, start, word start, part and description matches, then by name and id', async () => {
+  it('ranks exact matches first, then start, word start, part and description matches, and equal ones by name and id', async () => {
     const body = await search({ q: 'zephyr' });
     expect(shown(body)).toEqual([
       ['person', 'Bob', 1, 'channel'],
@@ -87,7 +87,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     for (const q of ['%%', '__', 'z%r', '\\\\']) expect([q, (await search({ q })).count]).toEqual([q, 0]);
   });
 
-  it.each(['ze', 'mo', 'y ', 'yr', 'zq', '@e'])('finds exactly the rows that contain %j', async (q) => {
+  it.each(['ze', 'mo', 'y ', 'yr', 'zq', '@e'])('finds exactly the people and holons that contain %j', async (q) => {
     const body = await search({ q, limit_per_type: 50 });
     const all = await fixture.env.sql<{ kind: string; id: number }>(
       `select 'person' as kind, id from directory.people
@@ -101,7 +101,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     expect(keys(body.items)).toEqual(keys(all));
   });
 
-  it('returns the best of each kind up to the limit, the same ones in the same order', async () => {
+  it('returns the best matches of each kind up to the limit, in the same order for every limit', async () => {
     const all = await search({ q: 'ze', limit_per_type: 50 });
     for (const limit of [1, 2, 3, 5, 8]) {
       const body = await search({ q: 'ze', limit_per_type: limit });
@@ -133,7 +133,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     'example.org',
     'example_org',
     'zephyr blew',
-  ])('ranks the rare text %j in memory with the same result as by tiers', async (q) => {
+  ])('ranks the rare text %j in memory with the same result as the search by tiers', async (q) => {
     for (const who of ['stranger', 'keeper', 'root']) {
       for (const limit of [1, 3, 50]) {
         const asked = { text: q, limit, kinds: ['person', 'holon'], ...readViewer(fixture.actors[who]) };
@@ -149,13 +149,13 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     }
   });
 
-  it('accepts at most 500 characters', async () => {
+  it('accepts a search text of at most 500 characters', async () => {
     const q = 'zephyr'.repeat(84).slice(0, 500);
     expect(await fixture.call(searchDirectory, { q, types: 'person,holon' })).toMatchObject({ count: 0 });
     expect((await fixture.refusal(searchDirectory, { q: `${q}x` })).message).toContain('500 characters');
   });
 
-  it('filters by kind', async () => {
+  it('filters search results by kind', async () => {
     expect((await search({ q: 'zephyr', types: 'holon' })).items.every(({ kind }) => kind === 'holon')).toBe(true);
     expect(await search({ q: 'zephyr', types: 'person, person' })).toMatchObject({ types: ['person'], count: 10 });
     for (const types of ['people', 'person,', '', 'person;holon']) {
@@ -174,7 +174,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     ['host', true],
     ['editor', true],
     ['root', true],
-  ])('returns a private holon to %s: %s', async (who, visible) => {
+  ])('returns a private holon in the search of %s: %s', async (who, visible) => {
     const found = async (q: string) =>
       shown(await search({ q, types: 'holon' }, who)).some((row) => row[1] === 'Zephyr council');
     for (const q of ['zephyr', 'zephyr council', 'council', 'ze', 'phyr co'])
@@ -182,7 +182,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     expect((await search({ q: 'https://council.example.org' }, who)).count).toBe(visible ? 1 : 0);
   });
 
-  it('finds changed names and channels', async () => {
+  it('finds changed names and contact channels', async () => {
     await fixture.apply({ people: [{ key: 'z4', name: 'Robert', contact: { nick: 'mistral' } }] });
     expect(shown(await search({ q: 'mistral' }))).toEqual([['person', 'Robert', 1, 'channel']]);
     expect(shown(await search({ q: 'zephyr', types: 'person' })).map((row) => row[1])).not.toContain('Robert');

@@ -11,7 +11,7 @@ const classes = [
   { slug: 'open', label: 'Open' },
   { slug: 'open-event', label: 'Open event', conversation_event: true },
   { slug: 'closed', label: 'Closed', private: true },
-  { slug: 'closed-event', label: 'Closed event', conversation_event: true, parent: 'closed' }, // private by inheritance
+  { slug: 'closed-event', label: 'Closed event', conversation_event: true, parent: 'closed' }, // private, because the parent class is private
 ] as const;
 
 /** slug → [class, parent] */
@@ -52,7 +52,7 @@ function lineage(slug: Slug): Slug[] {
   const parent = tree[slug][1];
   return parent === null ? [slug] : [slug, ...lineage(parent)];
 }
-/** The visibility policy: D18f, D48, D49. */
+/** Returns whether the caller may see the holon (D18f, D48, D49). */
 function sees(caller: Caller, slug: Slug): boolean {
   const authority: readonly Slug[] | 'all' = callers[caller].authority;
   return !isPrivate(slug) || authority === 'all' || lineage(slug).some((holon) => authority.includes(holon));
@@ -60,7 +60,7 @@ function sees(caller: Caller, slug: Slug): boolean {
 
 let fixture: DirectoryFixture;
 const actors = new Map<Caller, Actor>();
-/** Operations of routes that accept only a per-user token. */
+/** Returns whether the actor is a user. Some operations belong to routes that accept only a per-user token. */
 const isPerson = (actor: Actor | undefined): boolean => actor?.kind === 'user';
 const accountOf = (actor: Actor | undefined): number | null => (actor?.kind === 'user' ? actor.accountId : null);
 const ids = new Map<string, number>();
@@ -116,13 +116,13 @@ const matrix = names.flatMap((caller) => slugs.map((slug) => ({ caller, slug, vi
 const sorted = (list: readonly string[]): string[] => list.toSorted();
 
 describe('visibility of holons (D18f, D48, D49)', () => {
-  it('covers every kind of answer in the matrix', () => {
+  it('covers visible and hidden holons in the visibility matrix', () => {
     expect(matrix.filter(({ visible }) => visible).length).toBeGreaterThan(50);
     expect(matrix.filter(({ visible }) => !visible).length).toBeGreaterThan(30);
     expect([...ids.keys()].toSorted()).toEqual(sorted(slugs));
   });
 
-  it.each(matrix)('$slug to $caller: $visible', async ({ caller, slug, visible }) => {
+  it.each(matrix)('$slug is visible to $caller: $visible', async ({ caller, slug, visible }) => {
     const actor = actors.get(caller);
     const id = idOf(slug);
     const below = slugs.filter((other) => lineage(other).includes(slug) && sees(caller, other));
@@ -186,7 +186,7 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     expect(events.map((event) => event.slug)).toEqual(sorted(visible.filter(isEvent)));
   });
 
-  it('does not treat a missing actor as full access', async () => {
+  it('rejects a call without an actor instead of granting full access', async () => {
     const refusals = [
       await fixture.refusal(holonSubtree, { slug: 'vault' }, null),
       await fixture.refusal(listConversationEvents, {}, null),
@@ -197,7 +197,7 @@ describe('visibility of holons (D18f, D48, D49)', () => {
       expect(refusal).toMatchObject({ code: 'internal', message: 'The caller cannot be verified' });
   });
 
-  it('applies changes when a class becomes private or team authority ends', async () => {
+  it('applies a changed visibility when a class becomes private or team authority ends', async () => {
     const team = actors.get('authority beside');
     expect(
       (await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items,

@@ -13,7 +13,7 @@ export const network = {
     { slug: 'camp', label: 'Camp', parent: 'group', journeys: ['build'] },
     { slug: 'old-camp', label: 'Old camp', parent: 'camp', is_active: false },
     { slug: 'closed', label: 'Closed', parent: 'group', private: true },
-    { slug: 'inner', label: 'Inner', parent: 'closed' }, // private by inheritance
+    { slug: 'inner', label: 'Inner', parent: 'closed' }, // private, because the parent class is private
   ],
   journeys: [
     {
@@ -106,7 +106,7 @@ export interface WorkflowFixture extends DirectoryFixture {
   id(list: 'people' | 'holons' | 'memberships' | 'relationships' | 'classes' | 'journeys', key: string): number;
   /** Applies another workspace file and records its ids. */
   add(document: unknown): Promise<void>;
-  /** The result of the call, or its error code. */
+  /** Returns the result of the call, or its error code. */
   attempt(call: () => Promise<unknown>): Promise<unknown>;
 }
 

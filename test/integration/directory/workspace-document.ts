@@ -1,4 +1,4 @@
-/** A workspace file with one of everything, and a reader of its effect. */
+/** A workspace file that contains every type of object, and a function that reads its effect. */
 import { parseJson } from '#libs/json';
 import type { DirectoryFixture } from './fixture.ts';
 
@@ -68,7 +68,7 @@ export const document = {
   relationships: [{ key: 'r1', from: 'spring', to: 'host', journey: 'open-circle', step: 'import' }],
 };
 
-/** Every row of the directory that a workspace file can change, as text. */
+/** Returns, as text, every directory row that a workspace file can change. */
 export async function snapshot(fixture: DirectoryFixture): Promise<unknown> {
   const tables = [
     'people',

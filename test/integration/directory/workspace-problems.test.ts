@@ -42,7 +42,7 @@ describe('workspace apply: bad input changes nothing and lists every problem', (
     ]);
   });
 
-  it('rejects duplicates', async () => {
+  it('rejects duplicate items of a workspace file', async () => {
     await expect(
       problemsOf({
         people: [
@@ -86,13 +86,13 @@ describe('workspace apply: bad input changes nothing and lists every problem', (
     ],
     ['conversations', { conversations: [] }],
     ['a link that a browser runs', { holons: [{ slug: 'spring', links: { site: 'javascript:x' } }] }],
-  ])('rejects %s', async (_what, document) => {
+  ])('rejects a workspace file with %s', async (_what, document) => {
     const problems = (await problemsOf(document)) as unknown[];
     expect(problems.length).toBeGreaterThan(0);
   });
 });
 
-describe('workspace apply: addresses in custom fields (rules/workspace#info-fields; D72)', () => {
+describe('workspace apply: addresses in info fields (rules/workspace#info-fields; D72)', () => {
   const fields = [
     { key: 'home', type: 'url' },
     { key: 'film', type: 'video' },
@@ -107,7 +107,7 @@ describe('workspace apply: addresses in custom fields (rules/workspace#info-fiel
   };
   const holon = (infos: unknown) => ({ slug: 'shown', name: 'Shown', class: 'below', infos });
 
-  it('restricts address fields of the class and its ancestors to http and https', async () => {
+  it('accepts only http and https in address fields that the class or an ancestor declares', async () => {
     const infos = {
       home: 'javascript:x',
       film: 'youtube',
@@ -122,7 +122,7 @@ describe('workspace apply: addresses in custom fields (rules/workspace#info-fiel
     expect(await fixture.env.sql(`select 1 from directory.holons where slug = 'shown'`)).toEqual([]);
   });
 
-  it('checks addresses of existing classes, and removes them by null', async () => {
+  it('checks addresses in fields of an existing class, and removes an address by null', async () => {
     const good = { home: 'https://a.org', film: 'https://v.org/1', pictures: [], motto: 'x' };
     await fixture.apply({ ...place, holons: [holon(good)] });
     await expect(problemsOf({ holons: [{ slug: 'shown', infos: { home: 'tel:1' } }] })).resolves.toHaveLength(1);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
-  it('creates all items and returns key → id per list (rules/workspace#lists)', async () => {
+  it('creates all items of a workspace file, and returns their ids by key for each list (rules/workspace#lists)', async () => {
     const reply = await fixture.apply(document);
     expect(reply).toMatchObject({ created: 13, updated: 0, unchanged: 0 });
     expect(Object.keys(reply.ids).toSorted()).toEqual([
@@ -50,7 +50,7 @@ describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
     expect(membership).toEqual({ slug: 'held' });
   });
 
-  it('changes nothing when applied again', async () => {
+  it('changes nothing when the same workspace file is applied again', async () => {
     expect(await fixture.apply(document)).toMatchObject({ created: 0, updated: 0, unchanged: 13, diff: [] });
   });
 });
@@ -72,7 +72,7 @@ describe('workspace apply: present and absent fields', () => {
     expect(await snapshot(fixture)).toEqual(before);
   });
 
-  it('merges objects by key, removes null keys, and keeps large integers', async () => {
+  it('merges objects of a workspace file by key, removes keys with null, and keeps large integers', async () => {
     await fixture.apply({
       people: [{ key: 'ada', contact: { phone: '1', email: null }, infos: { nested: { a: 1 } } }],
     });
@@ -95,7 +95,7 @@ describe('workspace apply: present and absent fields', () => {
     });
   });
 
-  it('keeps ids of reordered questions and steps, and retires removed questions', async () => {
+  it('keeps the ids of reordered questions and steps, and retires questions removed from the file', async () => {
     const questionsOf = async () => {
       const { items } = await fixture.call(directory.rpcs.getJourneys, { slugs: ['open-circle'] });
       return items[0]?.questions.map(({ id, text }) => [text, id]) ?? [];
@@ -109,7 +109,7 @@ describe('workspace apply: present and absent fields', () => {
     expect(await questionsOf()).toEqual([now, next]);
   });
 
-  it('keeps steps that are absent from the file, and changes updated_at only with the configuration (D16b)', async () => {
+  it("keeps steps that are absent from the file, and changes updated_at only with a step's configuration (D16b)", async () => {
     const stepsOf = () =>
       fixture.env.sql('select slug, title, position, updated_at from directory.journey_steps order by id');
     const before = await stepsOf();
@@ -126,7 +126,7 @@ describe('workspace apply: present and absent fields', () => {
     );
   });
 
-  it('uses the order of attached journeys as catalogue order', async () => {
+  it("uses the order of a holon's journeys in the file as catalogue order", async () => {
     const attached = async (): Promise<unknown[]> =>
       (
         await fixture.env.sql(
@@ -139,7 +139,7 @@ describe('workspace apply: present and absent fields', () => {
     expect(await attached()).toEqual(['open-circle']);
   });
 
-  it('moves a membership to another step; absent keeps it, null removes it', async () => {
+  it('moves a membership to the step in the file, keeps an absent step, and removes a step with null', async () => {
     const stepOf = async (): Promise<unknown> =>
       (
         await fixture.env.sql(
@@ -155,7 +155,7 @@ describe('workspace apply: present and absent fields', () => {
     await fixture.apply({ memberships: [{ ...membership, step: 'held' }] });
   });
 
-  it('inherits `private` and `name_read_only` when a class moves (D48)', async () => {
+  it('applies `private` and `name_read_only` of the new ancestors when a class moves (D48)', async () => {
     const flags = () =>
       fixture.env.sql(
         `select effective_private, effective_name_read_only from directory.object_classes where slug = 'retreat'`,
@@ -179,7 +179,7 @@ describe('workspace apply: present and absent fields', () => {
 });
 
 describe('workspace apply: dry run', () => {
-  it('reports changes with ids of existing items, without applying them', async () => {
+  it('reports changes of a dry run with the ids of existing items, and applies none', async () => {
     const before = await snapshot(fixture);
     const reply = await fixture.call(directory.rpcs.applyWorkspace, {
       document: {
@@ -209,7 +209,7 @@ describe('workspace apply: dry run', () => {
 });
 
 describe('workspace apply: events', () => {
-  it('notifies listeners before the reply, but not on a dry run or without changes', async () => {
+  it('emits change events before the reply, and none for a dry run or without changes', async () => {
     const told: unknown[] = [];
     const stops = [
       fixture.bus.subscribeEvent(directory.events.peopleChanged, ({ ids }) => void told.push(['people', ids])),
@@ -241,7 +241,7 @@ describe('workspace apply: events', () => {
 });
 
 describe('workspace apply: size and concurrency', () => {
-  it("applies thousands of people uploaded in parts within one call's deadline", async () => {
+  it('applies a file with thousands of people, uploaded in chunks, within the deadline of one call', async () => {
     const count = sized({ smoke: 8_000, release: 20_000 }); // more than one batch
     const people = Array.from({ length: count }, (_, index) => ({
       key: `bulk-${index}`,
@@ -263,7 +263,7 @@ describe('workspace apply: size and concurrency', () => {
     });
   });
 
-  it('creates each item once when the file is applied ten times concurrently', async () => {
+  it('creates each item once when the same file is applied ten times concurrently', async () => {
     const file = { people: [{ key: 'race', name: 'Race' }], holons: [{ slug: 'race', name: 'Race', class: 'group' }] };
     const replies = await Promise.all(Array.from({ length: 10 }, () => fixture.apply(file)));
     expect(replies.map(({ created }) => created).toSorted((a, b) => b - a)).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await startService('conversations', fixture.env);
   await startService('events', fixture.env);
   feed = createFeedReader(fixture.bus);
-  // The events of the workspace are in the feed.
+  // Waits until the events of the workspace are in the feed.
   await waitFor(async () => (await feed.read({ types: 'relationship.created' })).items.length === 2);
 });
 afterAll(() => fixture.stop());
@@ -35,7 +35,7 @@ const membership = (key: string, person: string, holon: string, journey = 'join'
     journey,
   },
 });
-/** The current cursor: all events published so far precede it. */
+/** Returns the current cursor, which is after all events published so far. */
 async function now(): Promise<string> {
   const id = await close();
   const told = () => feed.read({ subject_type: 'person', subject_id: id });
@@ -48,14 +48,14 @@ async function close(): Promise<number> {
   };
   return person.id;
 }
-/** Types of all events after the cursor, up to the closing event. */
+/** Returns the types of all events after the cursor, up to the closing event. */
 async function typesSince(after: string, count: number): Promise<string[]> {
   await close();
   const types = (await feed.told(count + 1, { after })).map(([type]) => type);
   expect(types.at(-1)).toBe('person.created');
   return types.slice(0, -1);
 }
-/** A person with memberships, used by one test only. */
+/** Creates a person with memberships for one test and returns the id. */
 async function fresh(key: string, more: object = {}): Promise<number> {
   await fixture.add({ people: [{ key, name: `Person ${key}` }], ...more });
   return fixture.id('people', key);
@@ -96,7 +96,7 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
-  it('emits the change of a membership before its note, and only the note when nothing else changed', async () => {
+  it('emits the change of a membership before its note, and only the note if nothing else changed', async () => {
     const { subject: id, data } = membership('ada-hub', 'ada', 'hub');
     const update = (request: object) =>
       fixture.call(rpcs.updateMembership, { membership_id: id, note: 'A word.', ...request }, as('ed'));
@@ -142,7 +142,7 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
-  it('emits events only for memberships that a bulk request added', async () => {
+  it('emits events only for memberships that a bulk request created', async () => {
     await fresh('bulk-1');
     await fresh('bulk-2');
     const after = await now();
@@ -173,7 +173,7 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     expect(await typesSince(after, 2)).toEqual(['holon.updated', 'holon.updated']);
   });
 
-  it('emits the changes of applying a workspace file', async () => {
+  it('emits events for the changes of an applied workspace file', async () => {
     const document = {
       people: [{ key: 'ws', name: 'Workspace' }],
       holons: [{ slug: 'ws', name: 'Workspace', class: 'group' }],
@@ -199,7 +199,7 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
-  it('emits a merge and the changes of moved objects, and hides earlier events of the merged person', async () => {
+  it('emits a merge and the changes of moved records, and hides earlier events of the merged person', async () => {
     const stays = await fresh('stays');
     const gone = await fresh('gone', {
       memberships: [
@@ -222,7 +222,7 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     expect(await of('root')).toEqual(['person.created', 'person.merged']);
   });
 
-  it('emits an erasure and the removed responsibilities', async () => {
+  it('emits an erasure and the removal of the person as responsible', async () => {
     await fixture.add({
       people: [{ key: 'erased', name: 'Person erased' }],
       accounts: [{ email: 'erased@example.org', person: 'erased' }],
@@ -240,7 +240,7 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     expect(await of('root')).toEqual(['person.created', 'person.erased']);
   });
 
-  it('emits nothing for rejected and repeated requests (V9)', async () => {
+  it('emits no events for rejected and repeated requests (V9)', async () => {
     const after = await now();
     const actor = as('ed');
     await fixture.attempt(() =>
@@ -254,7 +254,7 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
 });
 
 describe('visibility of directory events (V4, V10, D48)', () => {
-  it('an event is visible to callers who can see all of its holons now', async () => {
+  it('a directory event is visible only to callers with current access to all of its holons', async () => {
     const after = await now();
     const update = { note: 'Quietly.', follow_up_after: '2030-02-01' };
     await fixture.call(
@@ -281,14 +281,14 @@ describe('visibility of directory events (V4, V10, D48)', () => {
       expect(await seen(caller)).toEqual([...secret, 'person.created']);
     for (const caller of ['sam', 'below', 'beside', 'ended'] as const)
       expect(await seen(caller)).toEqual(['person.created']);
-    // This change publishes no event: the class of everything above is no longer private.
+    // Publishes no event, but changes visibility: the class of the holons above is no longer private.
     await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: false }] });
     expect(await seen('sam')).toEqual([...secret, 'person.created']);
     await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: true }] });
     expect(await seen('sam')).toEqual(['person.created']);
   });
 
-  it('finds readable events among many hidden ones without moving cursors (V10)', async () => {
+  it('finds readable directory events among many hidden ones, and returns the same cursor if there are none (V10)', async () => {
     const sam = as('sam');
     const begin = await now();
     await close();

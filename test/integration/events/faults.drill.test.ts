@@ -1,6 +1,7 @@
 /**
- * The feed while its dependencies are killed: events are not lost, duplicated or reordered, and no gap appears after a
- * read (V2). The full form kills every process, NATS and PostgreSQL; the smoke form the database and the feed writer.
+ * The feed while processes that it depends on are killed: no event is lost, duplicated or reordered, and readers never
+ * miss an event that appears later at an earlier position (V2). The full form kills every process, NATS and PostgreSQL;
+ * the smoke form kills the database and the feed writer.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +38,7 @@ afterAll(() => environment.stop());
 
 describe('the feed under faults (V2)', () => {
   // `npm run bench:feed -- faults` does the same with 100,000 changes.
-  it('contains all committed changes in order for a follower and a later reader while processes are killed', async () => {
+  it('delivers all committed changes in order to a following and a later reader while processes are killed', async () => {
     expect(environment.names).toEqual(expect.arrayContaining(killed));
     const table = await runFaults(environment, { changes, writers, rounds: 1, names: killed, log: () => {} });
     expect(table).toEqual({

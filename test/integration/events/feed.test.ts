@@ -34,7 +34,7 @@ const refusal = (request: RequestOf<typeof readFeed>, actor?: Actor): Promise<un
   read(request, actor).catch((error: unknown) => error);
 const typesOf = ({ items }: Page): string[] => items.map(({ type }) => type);
 
-/** All events about a conversation after the cursor, once `count` exist. */
+/** Waits until `count` events about a conversation exist after the cursor, and returns the page. */
 async function told(after: string, id: number, count: number, actor: Actor = superuser): Promise<Page> {
   let page: Page | undefined;
   await waitFor(
@@ -48,7 +48,7 @@ async function told(after: string, id: number, count: number, actor: Actor = sup
 }
 
 describe('events.feed.read (rules/events#feed)', () => {
-  it('returns the events of a conversation in order (rules/events#types; V1, V2, V9)', async () => {
+  it('returns the events of a conversation in feed order (rules/events#types; V1, V2, V9)', async () => {
     const after = await latest();
     const { id } = await fixture.create();
     await fixture.patch(id, { infos: { theme: 'spring' } });
@@ -93,7 +93,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(typesOf(await told(after, id, 2))).toEqual(['conversation.room_updated', 'conversation.updated']);
   });
 
-  it('pages through the feed by cursor (V3)', async () => {
+  it('returns pages of the feed by cursor (V3)', async () => {
     const begin = await latest();
     const { id } = await fixture.create();
     for (let n = 0; n < 4; n++) await fixture.patch(id, { infos: { n } });
@@ -112,7 +112,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect((await read({ limit: 1 })).items).toHaveLength(1);
   });
 
-  it('filters by type, type pattern and subject (V3)', async () => {
+  it('filters the feed by type, type pattern and subject (V3)', async () => {
     const after = await latest();
     const { id } = await fixture.create();
     await fixture.patch(id, { infos: { n: 1 } });
@@ -135,14 +135,14 @@ describe('events.feed.read (rules/events#feed)', () => {
       expect(await refusal(request)).toMatchObject({ code: 'bad_request' });
   });
 
-  it('rejects invalid cursors (V3)', async () => {
+  it('rejects invalid feed cursors (V3)', async () => {
     const good = (await read({ limit: 1 })).next;
     const broken = (good.startsWith('A') ? 'B' : 'A') + good.slice(1);
     for (const after of ['', 'x', '0', good.slice(1), `${good}A`, broken, 'A'.repeat(22), 'LATEST'])
       expect(await refusal({ after })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('a waiting request returns as soon as a readable event exists (V3, V10)', async () => {
+  it('returns a waiting request as soon as a readable event exists (V3, V10)', async () => {
     const ada = user(fixture.personId('ada'));
     const other = await fixture.create('open-circle', 'ben');
     const mine = await fixture.create('open-circle', 'ada');
@@ -158,7 +158,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(performance.now() - startedMs).toBeLessThan(15_000);
   });
 
-  it('returns `latest` at once despite `wait`, with a cursor that reveals nothing (V10)', async () => {
+  it('answers `latest` immediately despite `wait`, with a cursor that does not reveal the number of events (V10)', async () => {
     const startedMs = performance.now();
     const [first, second] = [await read({ after: 'latest', wait: 30 }), await read({ after: 'latest', wait: 30 })];
     expect(performance.now() - startedMs).toBeLessThan(10_000);
@@ -166,7 +166,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(first.next).not.toBe(second.next);
   });
 
-  it('a wait without events returns the requested cursor (V10)', async () => {
+  it('returns the requested cursor when a wait ends without events (V10)', async () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'ben');
     const page = await read({ after, wait: 1 }, user(fixture.personId('ada')));
@@ -176,7 +176,7 @@ describe('events.feed.read (rules/events#feed)', () => {
 });
 
 describe('visibility of events (V4, V10)', () => {
-  it('an event is visible to callers who can read its subject now', async () => {
+  it('an event is visible only to callers with current access to its subject', async () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'ada');
     await told(after, id, 2);
@@ -186,7 +186,7 @@ describe('visibility of events (V4, V10)', () => {
     expect(await of({ ...user(null), coherenceAccess: true })).toBe(2);
     for (const actor of [user(fixture.personId('ben')), user(null), { ...user(null), globalEditor: true }])
       expect(await of(actor)).toBe(0);
-    // No event was published for this: the owning service is queried for each page.
+    // No event was published for this change: the feed queries the owning service for each page.
     await fixture.env.sql('update conversations.conversations set participant_ids = $1 where id = $2', [
       [fixture.personId('ben')],
       id,
@@ -194,7 +194,7 @@ describe('visibility of events (V4, V10)', () => {
     expect(await of(user(fixture.personId('ada')))).toBe(0);
   });
 
-  it('the deletion of a conversation is visible to its former readers, earlier events are hidden', async () => {
+  it('shows the deletion of a conversation to its former readers, and hides its earlier events from them', async () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'ada');
     await fixture.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
@@ -213,7 +213,7 @@ describe('visibility of events (V4, V10)', () => {
     expect((await seen(user(fixture.personId('ada')))).at(-1)).toBe('conversation.updated');
   });
 
-  it('the surviving person of a merge sees earlier and later events (I3)', async () => {
+  it('shows events before and after a merge to the surviving person (I3)', async () => {
     const gone = user(fixture.personId('cleo'));
     const stays = user(fixture.personId('ada'));
     const after = await latest();
@@ -241,7 +241,7 @@ describe('visibility of events (V4, V10)', () => {
     ]);
   });
 
-  it('the surviving person sees the deletion of a conversation before the merge (I3)', async () => {
+  it('shows the surviving person a deletion that preceded the merge (I3)', async () => {
     const gone = user(fixture.personId('cleo'));
     const stays = user(fixture.personId('ada'));
     const after = await latest();
@@ -259,7 +259,7 @@ describe('visibility of events (V4, V10)', () => {
     expect(await seen(user(fixture.personId('ben')))).toEqual([]);
   });
 
-  it('finds readable events among many hidden ones without moving cursors', async () => {
+  it('finds readable events among many hidden ones, and returns the same cursor if there are none', async () => {
     const ada = user(fixture.personId('ada'));
     const begin = (await read({ after: 'latest' }, ada)).next;
     const first = await fixture.create('open-circle', 'ada');
@@ -276,7 +276,7 @@ describe('visibility of events (V4, V10)', () => {
 });
 
 describe('pages of callers who can read few subjects (V3, V4)', () => {
-  it('contain every event once and in order when events are distributed unevenly', async () => {
+  it('pages contain every event once and in order when events are distributed unevenly', async () => {
     const ada = user(fixture.personId('ada'));
     const begin = await latest();
     const ids: number[] = [];
@@ -309,7 +309,7 @@ describe('pages of callers who can read few subjects (V3, V4)', () => {
 });
 
 describe('pages of callers with many readable subjects but few readable events (V4)', () => {
-  it('a page ends after a bounded scan, and the next one continues there', async () => {
+  it('ends a page after a limited scan, and continues there with the next page', async () => {
     const ada = user(fixture.personId('ada'));
     const { next: begin } = await read({ after: 'latest' }, ada);
     await fillFeed(fixture.env, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
@@ -338,7 +338,7 @@ describe('cursors of idle readers (V3)', () => {
     return cursors.writeCurrent(cursors.read(text) ?? 0, Date.now() - hoursAgo * 3_600_000);
   };
 
-  it.each(['event cursor', 'current cursor'])('an old cursor is replaced: %s', async (kind) => {
+  it.each(['event cursor', 'current cursor'])('replaces an old cursor with a current one: %s', async (kind) => {
     const ada = user(fixture.personId('ada'));
     const begin = (await read({ after: 'latest' }, ada)).next;
     const { id } = await fixture.create('open-circle', 'ada');
@@ -352,7 +352,7 @@ describe('cursors of idle readers (V3)', () => {
     const page = await read({ after: old }, ada);
     expect([page.items, page.has_more, page.next === old]).toEqual([[], false, false]);
     expect(await read({ after: page.next }, ada)).toEqual(page);
-    // Events of others are skipped; later visible ones are returned.
+    // Events of other people are skipped, and later visible events are returned.
     const other = await fixture.create('open-circle', 'ben');
     await told(begin, other.id, 2);
     const { next: late } = await read({ after: await aged(page.next) }, ada);

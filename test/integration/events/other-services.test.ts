@@ -15,7 +15,10 @@ import { makeClock } from '../media/talking-clock.ts';
 import { fullWindow, row, startTranscriptFixture, type TranscriptFixture } from '../transcripts/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
-/** Sees only conversations in which their person participates, with `CONVERSATION_ACCESS=members` (D69). */
+/**
+ * A caller that, with `CONVERSATION_ACCESS=members`, sees only the conversations in which their person participates
+ * (D69).
+ */
 const member = {
   kind: 'user',
   accountId: 1,
@@ -26,7 +29,7 @@ const member = {
   ops: null,
 } as const;
 const conversation = (id: number) => ({ subject_type: 'conversation' as const, subject_id: id });
-/** Events of one kind, such as `transcript`. */
+/** Returns the events whose type starts with this prefix, such as `transcript`. */
 const kindOf = (kind: string, told: readonly [string, object][]): [string, object][] =>
   told.filter(([type]) => type.startsWith(`${kind}.`));
 
@@ -41,10 +44,10 @@ describe('events of bookings', () => {
     feed = createFeedReader(fixture.bus);
   });
   afterAll(() => fixture.stop());
-  /** The creation of the booking rescheduled to link 5, delivered after the reschedule. */
+  /** Returns the creation event of a booking, delivered after the booking was rescheduled to link 5. */
   const late = (chain: Chain) => ({ ...chain.envelope('BOOKING_CREATED', 5), createdAt: '2029-12-31T00:00:00Z' });
 
-  it('emits an event for a rejected booking once, with its note, and none for a stale booking event', async () => {
+  it('emits an event for a rejected booking once, with its note, and none for a stale booking webhook', async () => {
     const cleo = { subject_type: 'person', subject_id: fixture.personId('cleo') } as const;
     const refused = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
     const receipt = await desk.settle(refused, { person: String(fixture.personId('cleo')) });
@@ -107,7 +110,7 @@ describe('events of transcripts', () => {
   });
   afterAll(() => recording.stop());
 
-  it('emits failed and successful imports once', async () => {
+  it('emits one event per failed and per successful transcript import', async () => {
     const { id, writeRoom } = await recording.meet({ artifact: artifact('In.'), window: {}, isRecorded: false });
     const importNow = async (): Promise<void> => {
       const { adminImportTranscript: rpc } = conversations.rpcs;
@@ -125,7 +128,7 @@ describe('events of transcripts', () => {
     await recording.becomes(other, 'imported');
     recording.provider.setArtifact(sessionId, artifact('After.'));
     const told = async (of: number) => kindOf('transcript', await feed.told(1, conversation(of)));
-    // A later event of another conversation follows in order.
+    // Events are processed in order: when the event of the later conversation exists, all earlier events exist.
     await waitFor(async () => (await told(other)).length === 1);
     expect(await told(id)).toEqual([
       ['transcript.refused', { status: 'transcript_window_missing' }],
@@ -136,7 +139,7 @@ describe('events of transcripts', () => {
     await waitFor(async () => (await told(other)).length === 2);
   });
 
-  it('emits an event when rows of the same artifact change, as for a speaker who is identified later', async () => {
+  it('emits an event when the rows of an imported artifact change, for example after a speaker was identified', async () => {
     const participants = [{ customParticipantId: 'cpi-late' }];
     const { id, writeRoom } = await recording.meet({
       artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] },
@@ -160,7 +163,7 @@ describe('events of transcripts', () => {
     await again();
     await waitFor(async () => (await told()).length === 2);
     await again();
-    // A later event of another conversation follows in order.
+    // Events are processed in order: when the event of the later conversation exists, all earlier events exist.
     const other = await recording.meet({ artifact: artifact('Last.') });
     await recording.becomes(other.id, 'imported');
     await waitFor(async () => kindOf('transcript', await feed.told(1, conversation(other.id))).length === 1);
@@ -191,7 +194,7 @@ describe('events of recordings', () => {
     await recording.jobs.waitForState(id);
     await recording.jobs.requeue(id);
     expect((await recording.jobs.waitForState(id)).result).toMatchObject({ status: 'unchanged' });
-    // A later event of another conversation follows in order.
+    // Events are processed in order: when the event of the later conversation exists, all earlier events exist.
     const other = await recording.meet({ content, cutSeconds: null });
     await waitFor(async () => kindOf('video', await feed.told(1, conversation(other.id))).length === 1);
     expect(await told()).toEqual([

@@ -124,17 +124,17 @@ describe('query plans of the feed (V3, V4)', () => {
       { types: ['conversation'], ids: [1], access: [null], finalEvents: [false], positions: [100_000] },
     ],
     ['subjects that nobody knows', writing.listWithoutAccess, { type: 'conversation', limit: 1_000 }],
-  ] as const)('%s', async (_what, statement, values) => {
+  ] as const)('scans no table of the feed for %s', async (_what, statement, values) => {
     expect(await scansOf(statement as never, values)).toEqual([]);
   });
 
-  it('upserts a subject through its key', async () => {
+  it('upserts a feed subject through its primary key', async () => {
     const values = { types: ['conversation'], ids: [1], access: [null], finalEvents: [false], positions: [100] };
     const plans = await plansOf(writing.upsertSubjects, values);
     expect(plans.flatMap(indexesOf)).toEqual(['subjects__type_id__primary']);
   });
 
-  it('raises the floor of the feed through the index of positions', async () => {
+  it('removes old events through the index of positions', async () => {
     expect(await scansOf(raiseFloor, { before: new Date(Date.now() - 2 * 86_400_000).toISOString() })).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('events tail and prune of the admin CLI (rules/cli#admin-cli; V10)', () => {
-  it('prints events, one per line, and prunes old events', async () => {
+  it('events tail prints one event per line, and events prune removes old events', async () => {
     const kept = (await feed.read({ limit: 500 })).items;
     const { stdout, code } = await platform.cli(
       'events',

@@ -1,4 +1,4 @@
-/** Feed reader for tests: events since a position, of all subjects or of one. */
+/** A feed reader for tests: reads events after a cursor, of all subjects or of one subject. */
 import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
 import type { Bus } from '#libs/nats';
 import { contextFor, waitFor } from '#libs/testing';
@@ -9,9 +9,9 @@ type Request = RequestOf<typeof readFeed>;
 export type FeedPage = ReplyOf<typeof readFeed>;
 
 export interface FeedReader {
-  /** A page, with full visibility or as `actor`. */
+  /** Returns a page with full visibility, or as `actor` sees it. */
   read(request?: Request, actor?: Actor): Promise<FeedPage>;
-  /** Type and data of the events, once `count` exist. */
+  /** Returns type and data of the events, once `count` events exist. */
   told(count: number, request?: Request, actor?: Actor): Promise<[string, object][]>;
 }
 

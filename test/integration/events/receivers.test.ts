@@ -1,6 +1,6 @@
 /**
- * The receivers of docs/guides/webhooks-out.md, run as a reader would run them; signatures are made by the reference
- * library (V6, V8).
+ * Runs the receivers of docs/guides/webhooks-out.md as a reader of the guide would. The reference library creates the
+ * signatures (V6, V8).
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ async function write(language: string, name: string): Promise<string> {
   return file;
 }
 
-/** Start command of each receiver, after its preparation. */
+/** Prepares each receiver and returns its start command. */
 const languages: Readonly<Record<string, () => Promise<[program: string, ...args: string[]]>>> = {
   js: async () => [process.execPath, await write('js', 'receiver.mjs')],
   python: async () => [await providePython(), await write('python', 'receiver.py')],
@@ -91,7 +91,7 @@ function sign(at = new Date(), by = secret): Record<string, string> {
 
 describe('the receivers of docs/guides/webhooks-out.md', () => {
   it.each(Object.keys(languages))(
-    'the receiver in %s accepts genuine deliveries once, and nothing else',
+    'the example receiver in %s accepts each signed delivery once, and rejects all others',
     async (language) => {
       const { post, printed } = await start(language);
       const other = `whsec_${randomBytes(32).toString('base64')}`;
@@ -111,7 +111,7 @@ describe('the receivers of docs/guides/webhooks-out.md', () => {
     provideTimeoutMs,
   );
 
-  it.each(['js', 'python', 'go'])('the receiver in %s has about twenty lines', (language) => {
+  it.each(['js', 'python', 'go'])('the example receiver in %s has at most thirty lines', (language) => {
     const lines = readBlock(language)
       .split('\n')
       .filter((line) => line.trim() !== '');

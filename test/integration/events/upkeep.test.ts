@@ -51,7 +51,7 @@ describe('queue of endpoints (V7)', () => {
     expect(await acquire()).toBeUndefined();
   });
 
-  it('an endpoint is due after its release when it was scheduled during the lease or has a due delivery', async () => {
+  it('releases an endpoint as due if it was scheduled during the lease or has a due delivery', async () => {
     const id = await insertEndpoint();
     await queue.scheduleEndpoint(db, { id });
     const first = await acquire();
@@ -64,7 +64,7 @@ describe('queue of endpoints (V7)', () => {
     expect(await acquire()).toBeUndefined();
   });
 
-  it('does not lease a due endpoint before the transaction that scheduled it commits', async () => {
+  it('leases an endpoint only after the transaction that scheduled it commits', async () => {
     const id = await insertEndpoint();
     await queue.scheduleEndpoint(db, { id });
     await db.transaction(async (tx) => {
@@ -76,7 +76,7 @@ describe('queue of endpoints (V7)', () => {
 });
 
 const dayMs = 86_400_000;
-/** Midnight of the day `days` after today. */
+/** Returns midnight of the day `days` after today. */
 const midnight = (days: number): string =>
   `${new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)}T00:00:00Z`;
 
@@ -99,7 +99,7 @@ async function readDaysAhead(): Promise<string> {
 }
 
 describe('day tables of the feed (V2, V3)', () => {
-  it('adds tables a week ahead while events are written and read', async () => {
+  it('adds day tables for the next week while events are written and read', async () => {
     expect(await readDaysAhead()).toBe('2');
     await whileLocked([eventAt(midnight(0), 9_001), `select count(*) from only events.feed`], async () => {
       await addDays({ db, logger: env.logger });
@@ -111,7 +111,7 @@ describe('day tables of the feed (V2, V3)', () => {
     ]);
   });
 
-  it('a new table has the indexes and keys of the feed', async () => {
+  it('adds a day table with the same indexes and keys as the feed', async () => {
     const parts = await env.sql<{ inherited: number; own: number }>(
       `select count(i.inhparent)::integer as inherited, count(*)::integer as own from pg_index x left join pg_inherits i on i.inhrelid = x.indexrelid
        where x.indrelid = to_regclass('events.feed_${midnight(7).slice(0, 10).replaceAll('-', '')}')`,
@@ -119,7 +119,7 @@ describe('day tables of the feed (V2, V3)', () => {
     expect(parts).toEqual([{ inherited: 4, own: 4 }]);
   });
 
-  it('attaches a table without scanning the default partition', async () => {
+  it('attaches a day table without scanning the default partition', async () => {
     await env.sql(`drop table events.feed_${midnight(6).slice(0, 10).replaceAll('-', '')}`);
     await env.sql(eventAt(midnight(-20), 9_003));
     await addDays({ db, logger: env.logger });
@@ -143,7 +143,7 @@ describe('day tables of the feed (V2, V3)', () => {
     await env.sql('update events.feed_head set floor_position = 0');
   });
 
-  it('logs blocked changes of day tables, without delaying readers or the start', async () => {
+  it('logs day table changes that readers block, without delaying readers or the start of the service', async () => {
     const late = midnight(5).slice(0, 10).replaceAll('-', '');
     await env.sql(`drop table events.feed_${late}`);
     await env.sql(`select events.add_feed_day($1)`, [midnight(-40).slice(0, 10)]);
@@ -159,7 +159,7 @@ describe('day tables of the feed (V2, V3)', () => {
       await waitFor(() => lines.some((line) => line.includes('removing old events failed')), {
         what: 'the failed drop',
       });
-      // Readers are not blocked.
+      // The waiting table creation does not block readers.
       expect(await env.sql('select count(*)::integer as n from events.feed')).toEqual([{ n: 0 }]);
       await env.sql(eventAt(midnight(5), 9_005));
       await service.stop();
@@ -178,8 +178,8 @@ describe('day tables of the feed (V2, V3)', () => {
   });
 });
 
-describe('subjects without events (V3)', () => {
-  it('removes 25,000 subjects in one run', async () => {
+describe('subjects without events in the feed (V3)', () => {
+  it('removes 25,000 subjects without events in one run', async () => {
     await env.sql(
       `insert into events.subjects (type, id, known, holons, people, gone, last_position)
        select 'conversation', n, true, '{}', '{}', false, case when n <= 25000 then 0 else 7 end from generate_series(1, 25100) n`,
@@ -192,7 +192,7 @@ describe('subjects without events (V3)', () => {
 });
 
 describe('findPositionBefore (V11)', () => {
-  it('returns a position before events that were delayed in an outbox', async () => {
+  it('returns a position before events that were published late from an outbox', async () => {
     // The outbox of one service was delayed: its 1,500 events of two hours ago follow newer events of another service.
     await env.sql(
       `insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A conversation all of whose events are in the feed. */
+/** Creates a conversation and waits until all its events are in the feed. */
 async function begin(): Promise<{
   id: number;
   after: string;
@@ -33,7 +33,7 @@ async function begin(): Promise<{
 describe('feed writer (V2)', () => {
   it('replaces a feed writer within 5 s after it dies', async () => {
     const { id, after, about } = await begin();
-    // State after a killed process: a lease that is not renewed.
+    // Simulates a killed process: its lease is not renewed.
     const [left] = await fixture.env.sql<{ ok: boolean }>(
       `update events.feed_head set holder = gen_random_uuid() returning held_until < clock_timestamp() + interval '5 s' as ok`,
     );
@@ -42,7 +42,7 @@ describe('feed writer (V2)', () => {
     expect(await feed.told(1, { after, ...about })).toEqual([['conversation.updated', {}]]);
   });
 
-  it('appends nothing while another process has the lease, then everything in order', async () => {
+  it('appends no events while another process has the lease, and afterwards all of them in order', async () => {
     const { id, after, about } = await begin();
     await fixture.env.sql(
       `update events.feed_head set holder = gen_random_uuid(), held_until = clock_timestamp() + interval '1 hour'`,
@@ -57,7 +57,7 @@ describe('feed writer (V2)', () => {
     ]);
   });
 
-  it('does not rewrite the row of a subject for each event', async () => {
+  it("does not rewrite the subject's row for each event", async () => {
     const { id, after, about } = await begin();
     const readVersion = (): Promise<unknown> =>
       fixture.env.sql(`select xmin, ctid from events.subjects where type = 'conversation' and id = $1`, [id]);
@@ -67,7 +67,7 @@ describe('feed writer (V2)', () => {
     expect(await readVersion()).toEqual(before);
   });
 
-  it('the feed writer continues after a stall in which its messages are redelivered, and can be stopped', async () => {
+  it('continues after a stall in which the broker redelivers messages, and stops when requested', async () => {
     const { id, after, about } = await begin();
     const held = fixture.env.sql(
       'with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held',
@@ -84,11 +84,11 @@ describe('feed writer (V2)', () => {
     ]);
   });
 
-  it('completes waiting requests when the feed writer stops', async () => {
+  it('completes waiting feed requests when the feed writer stops', async () => {
     const { next: after } = await feed.read({ after: 'latest' });
     const startedMs = performance.now();
     const waiting = feed.read({ after, wait: 30 });
-    // The service has the request by then.
+    // When this read returns, the waiting request has reached the service.
     await feed.read({ after, wait: 1 });
     await service.stop();
     expect(await waiting).toEqual({ items: [], next: after, has_more: false });

@@ -49,7 +49,7 @@ function run(
 function settingsOf(service: string): Readonly<Record<string, string>> {
   const { TEST_SERVICE_SECRET: secret = '' } = process.env;
   const { DATABASE_URL: database = '', NATS_URL: nats = '' } = env.settings;
-  // With a collector configured, even an unreachable one, the tracer packages are loaded.
+  // The tracer packages are loaded only if a collector is configured; it may be unreachable.
   const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
   const port = service === 'api-gateway' ? { PORT: String(gatewayPort) } : {};
   return settingsOfService(service, {
@@ -61,7 +61,7 @@ function settingsOf(service: string): Readonly<Record<string, string>> {
   });
 }
 
-/** @returns what the service is still waiting for, or undefined when it is ready. */
+/** Starts a service of the image. @returns what the service still waits for, or undefined when it is ready */
 async function start(name: string, settings: Readonly<Record<string, string>>): Promise<string | undefined> {
   const logFile = join(dir, `${name}.log`);
   const service = await startServiceProcess({
@@ -91,7 +91,7 @@ describe('the files of the image (rules/operations#image)', () => {
   it('the image starts every service until it is ready', async () => {
     const services = listServices(dir);
     expect(services).toEqual(['agents', 'api-gateway', 'conversations', 'directory', 'events', 'media', 'transcripts']);
-    expect(await compileServices(dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // compiled once, not in seven processes
+    expect(await compileServices(dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // Compiles once, so that the seven processes use the cache.
     const problems = await Promise.all(services.map((name) => start(name, settingsOf(name))));
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });

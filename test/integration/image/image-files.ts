@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 
-/** Fills `dir` with the contents of `/app` in the image. */
+/** Fills `dir` with the files that the image has in `/app`. */
 export function layOutImage(dir: string): void {
   const isIgnored = readIgnored();
   for (const { sources, target } of readCopies()) {
@@ -22,7 +22,7 @@ export function layOutImage(dir: string): void {
   for (const name of listProductionPackages()) linkPackage(name, join(dir, 'node_modules', name));
 }
 
-/** COPY instructions of the last stage that copy from the build context. */
+/** Returns the COPY instructions of the last stage that copy from the build context. */
 function readCopies(): { sources: string[]; target: string }[] {
   const stages = readFileSync(join(repoDir, 'Dockerfile'), 'utf8').split(/^FROM /m);
   const lines = (stages.at(-1) ?? '')
@@ -35,8 +35,8 @@ function readCopies(): { sources: string[]; target: string }[] {
 }
 
 /**
- * .dockerignore rules, the last match wins: everything is excluded except `!path` entries, and further rules exclude
- * parts of those.
+ * Returns whether .dockerignore excludes a path; the last matching rule wins. Everything is excluded except `!path`
+ * entries, and later rules exclude files below these entries.
  */
 function readIgnored(): (path: string) => boolean {
   const rules = readFileSync(join(repoDir, '.dockerignore'), 'utf8')
@@ -47,7 +47,7 @@ function readIgnored(): (path: string) => boolean {
   return (path) => rules.findLast(({ fits }) => fits(path))?.ignore ?? false;
 }
 
-/** A path matches a pattern when it or one of its parent folders does. */
+/** Returns a function that tests a path. A path matches a pattern when the path or one of its parent folders does. */
 function matcherOf(pattern: string): (path: string) => boolean {
   const source = pattern
     .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -64,7 +64,7 @@ interface LockedPackage {
   dev?: boolean;
 }
 
-/** Top-level packages of node_modules after `npm ci --omit=dev --omit=peer`. */
+/** Returns the top-level packages in node_modules after `npm ci --omit=dev --omit=peer`. */
 export function listProductionPackages(): string[] {
   const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>;
@@ -86,7 +86,7 @@ export function listProductionPackages(): string[] {
   return names.toSorted();
 }
 
-/** Path at which Node resolves `name` from the package at `from`. */
+/** Returns the path at which Node resolves `name` from the package at `from`. */
 function findPackage(packages: Record<string, LockedPackage>, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
     const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
@@ -95,7 +95,7 @@ function findPackage(packages: Record<string, LockedPackage>, from: string, name
   }
 }
 
-/** Optional packages are only installed for this platform. */
+/** Links a package into the image folder. Optional packages exist only if they are installed on this platform. */
 function linkPackage(name: string, path: string): void {
   const installed = join(repoDir, 'node_modules', name);
   if (!existsSync(installed)) return;

@@ -8,7 +8,7 @@ import { addEffect, countEffects, readJob, type Replica, type ReplicaOptions, sh
 
 type Run = JobRun<{ n: number; text?: string }>;
 
-describe('an attempt of a job (architecture#jobs)', () => {
+describe('attempts of a job (architecture#jobs)', () => {
   const suite = useShop(import.meta.url);
 
   const failing = (fail: (run: Run) => unknown): ReplicaOptions => ({
@@ -21,7 +21,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
   const enqueueStep = (replica: Replica, n = 1): Promise<string> =>
     replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n }));
 
-  it('stores the result of its handler', async () => {
+  it("stores the result of a job's handler", async () => {
     const replica = await suite.start({ handlers: { step: async ({ payload: { n } }) => ({ doubled: n * 2 }) } });
     const row = await suite.waitForState(await enqueueStep(replica, 21), 'succeeded');
     expect(row).toMatchObject({ attempts: 1, error: null, percent: 100, result: '{"doubled": 42}' });
@@ -54,7 +54,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(20);
   });
 
-  it('a job is dead at once when the error is permanent', async () => {
+  it('marks a job as dead immediately when its error is permanent', async () => {
     const replica = await suite.start(failing(() => new PermanentJobError('no such conversation')));
     await expect(suite.waitForState(await enqueueStep(replica), 'dead')).resolves.toMatchObject({
       attempts: 1,
@@ -79,7 +79,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect(runs).toBe(6);
   });
 
-  it('a job that exceeded its maximum age is dead, with the error of its last failure', async () => {
+  it('marks a job that exceeds its maximum age as dead, with the error of its last failure', async () => {
     const replica = await suite.start({
       handlers: { aging: async () => Promise.reject(new RetryLater('still nothing', { delayMs: 20 })) },
     });
@@ -87,7 +87,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ error: 'still nothing' });
   });
 
-  it('omits messages of third-party errors from the job', async () => {
+  it('stores no messages of third-party errors in the job', async () => {
     const replica = await suite.start(failing(() => JSON.parse('spoken words')));
     const row = await suite.waitForState(await enqueueStep(replica), 'dead');
     expect(row.error).toBe('Internal error (SyntaxError)');
@@ -99,7 +99,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect(row.error).toHaveLength(1000);
   });
 
-  it('a job is dead at once when its payload violates the contract, whichever process stored it', async () => {
+  it('marks a job as dead immediately when its payload violates the contract, whichever process stored it', async () => {
     let runs = 0;
     const replica = await suite.start({ handlers: { step: async () => void runs++ }, tuning: { pollMs: 50 } });
     const id = '01900000-0000-7000-8000-000000000001';
@@ -112,7 +112,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await replica.stop();
   });
 
-  it('survives messages that are not jobs, and jobs of another service that cannot be stored', async () => {
+  it('continues after messages that are not jobs, and after jobs of another service that cannot be stored', async () => {
     const foreign = (rest: string): string => `{"id":"${randomUUID()}",${rest}}`;
     const replica = await suite.start();
     for (const [index, body] of [
@@ -156,7 +156,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await replica.stop();
   });
 
-  it('aborts an attempt at its time limit, and later actions of its handler have no effect', async () => {
+  it('aborts an attempt at its time limit, and ignores later actions of its handler', async () => {
     let late: Promise<unknown> | undefined;
     const replica = await suite.start({
       handlers: {
@@ -184,7 +184,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await expect(readJob(suite.env, id)).resolves.toMatchObject({ error: 'The attempt did not end within 150 ms' });
   });
 
-  it('publishes the progress of a running attempt', async () => {
+  it('publishes the progress of a running attempt of a job', async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     const replica = await suite.start({
@@ -221,7 +221,7 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await expect(suite.env.sql(`select 1 from shop.jobs where type = 'shop.effect'`)).resolves.toEqual([]);
   });
 
-  it('a job remains succeeded when the handler fails after completing it', async () => {
+  it('keeps a job succeeded when its handler fails after completing it', async () => {
     const replica = await suite.start({
       handlers: {
         step: async ({ complete, id }) => {

@@ -40,7 +40,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
   const stateOf = async (id: string): Promise<unknown> =>
     (await env.sql('select state from media.jobs where id = $1', [id]))[0]?.['state'];
 
-  it('lists the jobs of all services as an array, newest first', async () => {
+  it('jobs list returns the jobs of all services as one array, newest first', async () => {
     const { code, stdout } = await platform.cli('jobs', 'list', '--state', 'dead', '--json');
     const list = JSON.parse(stdout) as { id: string }[];
     expect(code).toBe(0);
@@ -63,7 +63,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     ]);
   });
 
-  it('shows a job with its payload', async () => {
+  it('jobs show prints a job with its payload', async () => {
     await expect(ask('show', ids.lost)).resolves.toMatchObject({
       id: ids.lost,
       service: 'media',
@@ -77,7 +77,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect(stdout).toMatch(/^payload: +\{"blob_id":999\}$/m);
   });
 
-  it('prints a table with aligned columns, full timestamps and no colour without a terminal', async () => {
+  it('prints a table of jobs with aligned columns, full timestamps and no colour when the output is not a terminal', async () => {
     const { stdout } = await platform.cli('jobs', 'list', '--type', 'media.delete-blob');
     const [header = '', ...rows] = stdout.split('\n');
     expect(header).toMatch(/^ID {36}TYPE {15}STATE {3}ATTEMPTS {2}CREATED +RUNS +ERROR$/);
@@ -88,7 +88,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect((await platform.cli('jobs', 'list', '--key', 'nothing')).stdout).toBe('No jobs found.\n');
   });
 
-  it('prints only JSON with --json, also for errors', async () => {
+  it('prints only JSON with --json, for jobs and for errors', async () => {
     const failures = [
       [
         ['show', '01900000-0000-7000-8000-00000000ffff'],
@@ -111,7 +111,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     }
   });
 
-  it('discards a dead job, which no longer counts as dead, and reports the possible actions for other states', async () => {
+  it('discards a dead job, and names the possible actions for a job in another state', async () => {
     await expect(ask('discard', ids.useless)).resolves.toEqual({ discarded: 1 });
     await expect(ask('list', '--state', 'cancelled')).resolves.toMatchObject([
       { id: ids.useless, error: 'The store was away' },
@@ -128,7 +128,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect((await platform.cli('jobs', 'discard')).code).toBe(2);
   });
 
-  it('redrives one job, then all matching ones, which are processed', async () => {
+  it('redrives one job, and then all matching jobs, which are then processed', async () => {
     await expect(ask('redrive', ids.lost)).resolves.toEqual({ redriven: 1 });
     await waitFor(async () => (await stateOf(ids.lost)) === 'succeeded');
     await expect(ask('redrive', '--error', 'something else')).resolves.toEqual({ redriven: 0 });
@@ -144,7 +144,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect((await platform.cli('jobs', 'redrive')).code).toBe(2);
   });
 
-  it('cancels a waiting job once', async () => {
+  it('cancels a waiting job, and rejects a second cancellation', async () => {
     await expect(ask('cancel', ids.later)).resolves.toEqual({ cancelled: 1 });
     await expect(stateOf(ids.later)).resolves.toBe('cancelled');
     const { code, stderr } = await platform.cli('jobs', 'cancel', ids.later);

@@ -79,7 +79,7 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     });
   }
 
-  it('does not run a job again when the worker is killed after the commit, before the acknowledgement', async () => {
+  it('does not run a job again whose worker is killed between the commit and the acknowledgement', async () => {
     const n = nextN++;
     const victim = await startWorker('victim');
     const id = await enqueue(n, 'after');
@@ -96,7 +96,7 @@ describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#
     expect(heir.messages).toHaveLength(1);
   });
 
-  it('rejects the completion of a stalled worker whose lease expired and was acquired by another', async () => {
+  it('rejects the completion of a stalled worker after another worker acquired the lease of the job', async () => {
     const n = nextN++;
     const stalled = await startWorker('stalled');
     const id = await enqueue(n, 'before');

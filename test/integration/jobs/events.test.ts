@@ -23,14 +23,14 @@ describe('events through the outbox (architecture#events)', () => {
     await replica?.jobs.transaction((tx) => replica.jobs.emit(tx, shop.events.sold, { n }, { requestId: `r-${n}` }));
   };
 
-  it('events are published when the transaction returns', async () => {
+  it('publishes events before the transaction call returns', async () => {
     await emit(1);
     const { messages } = (await replicas[0]?.bus.streamSize('EVENTS')) ?? { messages: 0 };
     expect(messages).toBe(1);
     await waitFor(() => heard.includes(1));
   });
 
-  it('events are not published when the transaction fails', async () => {
+  it('publishes no events of a failed transaction', async () => {
     const failed = replicas[0]?.jobs.transaction(async (tx) => {
       await replicas[0]?.jobs.emit(tx, shop.events.sold, { n: 2 });
       throw new Error('no');
@@ -41,7 +41,7 @@ describe('events through the outbox (architecture#events)', () => {
     expect(heard).not.toContain(2);
   });
 
-  it('publishes events in the order of their transactions, and leaves no outbox row', async () => {
+  it('publishes events in the order of their transactions, and removes them from the outbox', async () => {
     heard.length = 0;
     for (let n = 100; n < 160; n++) await emit(n, replicas[n % 2]);
     await waitFor(() => heard.length >= 60);
@@ -49,7 +49,7 @@ describe('events through the outbox (architecture#events)', () => {
     await waitFor(async () => (await env.sql('select 1 from shop.outbox')).length === 0);
   });
 
-  it('events wait for older unsent ones', async () => {
+  it('publishes new events after older events that are still in the outbox', async () => {
     heard.length = 0;
     const body = JSON.stringify({ n: 200 });
     await env.sql(
@@ -63,7 +63,7 @@ describe('events through the outbox (architecture#events)', () => {
     expect(heard).toEqual([200, 201, 202]);
   });
 
-  it('delivers events to every replica', async () => {
+  it('delivers an event to every replica', async () => {
     const also: number[] = [];
     const end = replicas[0]?.bus.subscribeEvent(shop.events.sold, ({ n }) => void also.push(n));
     await replicas[0]?.bus.ping();

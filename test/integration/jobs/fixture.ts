@@ -126,12 +126,12 @@ export interface ReplicaOptions {
   tuning?: Partial<JobTuning>;
   url?: string;
   natsUrl?: string;
-  /** False: does not enqueue or relay on its own. */
+  /** If false, the replica only works when a test calls it: it runs no jobs and no relay. */
   works?: boolean;
   name?: string;
 }
 
-/** One replica of the shop. */
+/** Starts one replica of the shop. */
 export async function openReplica(
   env: Pick<TestEnvironment, 'settings' | 'logger'>,
   options: ReplicaOptions = {},

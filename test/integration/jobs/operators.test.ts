@@ -5,13 +5,13 @@ import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, redactErrors, shop } from './fixture.ts';
 
-/** Timestamp of a version 7 UUID, milliseconds. */
+/** Returns the timestamp of a version 7 UUID in milliseconds. */
 const uuidTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () => {
   const suite = useShop(import.meta.url);
 
-  it('lists, shows and redrives one dead job or all matching ones', async () => {
+  it('lists and shows jobs, and redrives one dead job or all matching ones', async () => {
     let broken = true;
     const replica = await suite.start({
       handlers: {
@@ -80,7 +80,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     expect([await bounded({ created_before: at }), await bounded({ created_after: at })]).toEqual([[], [late, early]]);
   });
 
-  it('redacts secrets in errors that an earlier release stored, beyond one batch', async () => {
+  it('redacts secrets in errors that an earlier release stored, in more than one batch', async () => {
     const replica = await suite.start({ handlers: {} });
     await suite.env.sql(
       `insert into shop.jobs (id, type, payload, state, error, finished_at)
@@ -99,7 +99,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     ).toEqual([{ kept: 2_495 }]);
   });
 
-  it('discards one dead job or all matching ones: they are cancelled with their error, and redriven only by id', async () => {
+  it('discards one dead job or all matching ones: keeps their error, and redrives them only by id', async () => {
     let broken = true;
     const replica = await suite.start({
       handlers: {
@@ -134,7 +134,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     await suite.waitForState(ids[3] ?? '', 'succeeded');
   });
 
-  it('resets attempts and age of a redriven job', async () => {
+  it('resets attempts and age of a job at a redrive', async () => {
     let runs = 0;
     const replica = await suite.start({
       handlers: {
@@ -152,7 +152,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ error: 'nothing' });
   });
 
-  it('cancels a job whose message is already at the broker: it never runs', async () => {
+  it('never runs a job that is cancelled while its message is at the broker', async () => {
     const gate = Promise.withResolvers<undefined>();
     const ran = new Set<string>();
     const { jobs } = await suite.start({
@@ -178,7 +178,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     expect(held.filter((id) => ran.has(id))).toEqual([]);
   });
 
-  it('cancels a waiting job, and a running one, which is aborted and cannot complete', async () => {
+  it('cancels a waiting job, and aborts a running job so that it cannot complete', async () => {
     let outcome: Promise<unknown> | undefined;
     const replica = await suite.start({
       handlers: {

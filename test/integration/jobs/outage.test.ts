@@ -47,7 +47,7 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
       port: ports.postgres,
     });
 
-  /** Does what the set-up job of an installation does. */
+  /** Creates the streams, as the set-up job of an installation does. */
   const setUpStreams = (): Promise<void> =>
     makeStreams({ url: nats.url, prefix: env.settings['NATS_SUBJECT_PREFIX'] ?? '', logger: env.logger });
 
@@ -96,16 +96,16 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     return row?.n ?? 0;
   };
 
-  it('enqueues jobs without the broker, and processes them when it is back', async () => {
+  it('enqueues jobs while the broker is down, and processes them afterwards', async () => {
     await nats.stop();
-    // Waiting for the broker would never end.
+    // Enqueuing must not wait for the broker, which is stopped.
     for (let n = 0; n < 20; n++) await enqueue(n);
     await expect(replica.db.query(states)).resolves.toEqual([{ state: 'queued', n: 20 }]);
     nats = await openNats();
     await expect(waitForEffects(20)).resolves.toBe(20);
   });
 
-  it('jobs wait in PostgreSQL while their stream is full, and are processed when it has space', async () => {
+  it('stores jobs in PostgreSQL while their stream is full, and processes them when it has space', async () => {
     const { bus } = replica;
     const filler = 'jobs.elsewhere.filler';
     await bus.ensureStreams({ JOBS: 100_000 });
@@ -128,7 +128,7 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     await bus.ensureStreams();
   });
 
-  it('processes jobs across a restart of the broker under load, each with one effect', async () => {
+  it('processes each job with one effect across a restart of the broker under load', async () => {
     const load = { on: true };
     let enqueued = 0;
     const loading = (async () => {
@@ -148,7 +148,7 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     await expect(waitForEffects(enqueued)).resolves.toBe(enqueued);
   });
 
-  it('jobs survive a broker that lost all data, once the streams are recreated', async () => {
+  it('processes all jobs after the broker lost its data and its streams were recreated', async () => {
     await enqueue(1);
     await expect(waitForEffects(1)).resolves.toBe(1);
     await nats.stop();
@@ -180,7 +180,7 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
     expect(firsts).toEqual(Array.from({ length: n }, (_, index) => index));
   });
 
-  it('processes jobs across a restart of the database under load, each with one effect', async () => {
+  it('processes each job with one effect across a restart of the database under load', async () => {
     const load = { on: true };
     let acknowledged = 0;
     let refused = 0;
@@ -211,8 +211,8 @@ describe('jobs during server outages (architecture#jobs; rules/operations#promis
       {},
     );
     const [jobs] = await replica.db.query<{ n: number }>(states);
-    // A commit whose response was lost counts neither as acknowledged nor as failed; its job has its effect
-    // nevertheless.
+    // A commit whose response was lost is counted neither as acknowledged nor as failed, but its job still has an
+    // effect.
     expect(jobs?.n).toBeGreaterThanOrEqual(acknowledged);
     await expect(
       replica.db.query({

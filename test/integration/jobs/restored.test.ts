@@ -29,7 +29,7 @@ describe('a job sent to another service', () => {
     return producer;
   };
 
-  it('processes a job once after the broker lost its data, whether it was received before or not', async () => {
+  it('processes a job once after the broker lost its data, whether or not the other service had received it', async () => {
     const replica = await suite.start();
     const first = await produce(replica);
     const arrived = await first.transaction((tx) => first.enqueue(tx, shop.jobs.effect, { n: 1 }));
@@ -69,7 +69,7 @@ describe('a job sent to another service', () => {
     expect([await countEffects(suite.env, 1), await countEffects(suite.env, 2)]).toEqual([1, 1]);
   });
 
-  it('deletes a sent job after a day, and events at once', async () => {
+  it('deletes sent jobs after a day, and sent events immediately', async () => {
     const replica = await suite.start();
     const producer = await produce(replica);
     const old = '01900000-0000-7000-8000-000000000001';

@@ -17,7 +17,7 @@ interface ModelJob {
   id: string;
   state: 'running' | 'succeeded' | 'dead' | 'cancelled';
   attempts: number;
-  /** Attempts that the library has started, stale ones included. */
+  /** The number of attempts that the library has started, including stale ones. */
   begun: number;
   /** Attempts without a lease whose handler has not ended. */
   stale: number;
@@ -31,7 +31,7 @@ interface LiveAttempt {
   finish(error?: Error): void;
 }
 
-/** The library, and all attempts passed to its handler, in order. */
+/** Runs the library and records all attempts that were passed to its handler, in order. */
 class Shop {
   readonly attempts = new Map<number, LiveAttempt[]>();
   readonly env: TestEnvironment;
@@ -49,7 +49,7 @@ class Shop {
       this.attempts.set(run.payload.n, list);
     });
 
-  /** The attempt with this number, counted from 1 across all redrives of the job. */
+  /** Returns the attempt with this number, counted from 1 across all redrives of the job. */
   attempt(n: number, number: number): Promise<LiveAttempt> {
     return waitFor(() => this.attempts.get(n)?.[number - 1], { what: `attempt ${number} of ${n}` });
   }
@@ -85,7 +85,7 @@ class Enqueue implements Step {
   toString = (): string => 'enqueue';
 }
 
-/** A command on one job of the model, selected by index among those that match. */
+/** A command on one job of the model. The job is selected by index among the jobs to which the command applies. */
 abstract class OnJob implements Step {
   readonly index: number;
   abstract readonly name: string;
@@ -114,7 +114,7 @@ abstract class OnJob implements Step {
   }
 }
 
-/** Applies a counted failure to the model. */
+/** Applies a failure that counts as an attempt to the model. */
 function failInModel(job: ModelJob): void {
   if (job.attempts >= maxAttempts) job.state = 'dead';
   else {
@@ -217,7 +217,7 @@ class CompleteStale extends OnJob {
           () => 'completed',
           (error: unknown) => error,
         );
-      // Attempts that ended normally have no lease either.
+      // This also applies to attempts that ended normally, because they have no lease any more.
       expect(outcome).toBeInstanceOf(LeaseLost);
       finish(outcome as Error);
     }
@@ -296,7 +296,7 @@ describe('state machine of a job (architecture#jobs)', () => {
     await env.stop();
   });
 
-  it('matches the model for every order of events', async () => {
+  it('jobs behave like the model for every order of operations and failures', async () => {
     const index = fc.nat({ max: 5 });
     const of = (Command: new (index: number) => OnJob) => index.map((value) => new Command(value));
     const commands = fc.commands<Model, Shop, false>(

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { type JobRow, migrateShop, openReplica, readJob, type Replica, type ReplicaOptions } from './fixture.ts';
 
-/** Environment of a test, and replicas that are stopped after it. */
+/** The environment of a suite, and functions that start replicas, which are stopped after each test. */
 export interface ShopSuite {
   readonly env: TestEnvironment;
   start(options?: ReplicaOptions): Promise<Replica>;

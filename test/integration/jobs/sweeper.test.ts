@@ -39,23 +39,23 @@ describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)',
     );
     return { id, n };
   };
-  /** Waits until the job succeeds. @returns the number of its effects */
+  /** Waits until the job succeeds. @returns the number of effects of the job */
   const waitForSuccess = async ({ id, n }: { id: string; n: number }): Promise<number> => {
     await waitFor(async () => (await readJob(env, id))?.state === 'succeeded', { what: `job ${id}` });
     return countEffects(env, n);
   };
 
-  it('sends a due job that was not sent', async () => {
+  it('sends a due job that was not sent to the broker', async () => {
     await expect(waitForSuccess(await insertJob({}))).resolves.toBe(1);
   });
 
-  it('resends a job whose process died between commit and sending', async () => {
+  it('sends a job again whose process died between the commit and the sending', async () => {
     const job = await insertJob({ sent_at: 'now()' });
     await expect(waitForSuccess(job)).resolves.toBe(1);
     await expect(readJob(env, job.id)).resolves.toMatchObject({ generation: 1, attempts: 1 });
   });
 
-  it('resends an outbox row whose process died while sending it', async () => {
+  it('sends an outbox row again whose process died while sending it', async () => {
     const [id, n] = [newId(), nextN++];
     await env.sql(
       `insert into shop.outbox (message_id, kind, subject, body, send_after, backlog)
@@ -66,7 +66,7 @@ describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)',
     await waitFor(async () => (await env.sql('select 1 from shop.outbox')).length === 0);
   });
 
-  it('reassigns a job of a dead worker although the broker redelivers nothing', async () => {
+  it('runs a job of a dead worker again even if the broker redelivers no message', async () => {
     const job = await insertJob({
       state: `'running'`,
       lease: '7',
@@ -78,7 +78,7 @@ describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)',
     await expect(readJob(env, job.id)).resolves.toMatchObject({ attempts: 2, generation: 1 });
   });
 
-  it('marks a job as dead whose worker was lost during the last attempt', async () => {
+  it('marks a job as dead when its worker died during the last attempt', async () => {
     const job = await insertJob({ state: `'running'`, lease_until: `now() - interval '1 second'`, attempts: '100' });
     await waitFor(async () => (await readJob(env, job.id))?.state === 'dead');
     await expect(readJob(env, job.id)).resolves.toMatchObject({
@@ -87,7 +87,7 @@ describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)',
     });
   });
 
-  it('does not change jobs that wait behind others at the broker', async () => {
+  it('does not resend jobs that wait for other jobs at the broker', async () => {
     const ids = await replica.jobs.transaction((tx) =>
       Promise.all(Array.from({ length: 12 }, (_, n) => replica.jobs.enqueue(tx, shop.jobs.step, { n }))),
     );
@@ -99,7 +99,7 @@ describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)',
     for (const id of ids) await waitFor(async () => (await readJob(env, id))?.state === 'succeeded');
   });
 
-  it('deletes succeeded and cancelled jobs after their retention time, dead ones never', async () => {
+  it('deletes succeeded and cancelled jobs after their retention time, and never deletes dead ones', async () => {
     await replica.stop();
     const old = `now() - interval '2 days'`;
     const succeeded = await insertJob({ state: `'succeeded'`, created_at: old, finished_at: old });
@@ -113,7 +113,7 @@ describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)',
     expect((await readJob(env, young.id))?.state).toBe('succeeded');
   });
 
-  it('deletes all expired rows in one sweep, regardless of their number', async () => {
+  it('deletes all expired jobs in one sweep, regardless of their number', async () => {
     await replica.stop();
     await env.sql(
       `insert into shop.jobs (id, type, payload, state, created_at, finished_at)

@@ -25,19 +25,19 @@ describe('jobs (architecture#jobs)', () => {
       await expect(readJob(suite.env, lost)).resolves.toBeUndefined();
     });
 
-    it('sends jobs enqueued in a plain transaction', async () => {
+    it('sends jobs enqueued in a transaction without `jobs.transaction`', async () => {
       const { jobs, db } = await suite.start({ tuning: { pollMs: 60_000 } });
       const id = await db.transaction((tx) => jobs.enqueue(tx, shop.jobs.effect, { n: 3 }));
       await expect(suite.waitForState(id, 'succeeded')).resolves.toMatchObject({ attempts: 1 });
     });
 
-    it('rejects a payload that violates the contract without revealing its values', async () => {
+    it('rejects a job payload that violates the contract without revealing its values', async () => {
       const { jobs } = await suite.start();
       const failed = jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.step, { n: 'secret' as unknown as number }));
       await expect(failed).rejects.toThrow('payload of shop.step breaks its declaration at /n: must be integer');
     });
 
-    it('rejects a transaction that has ended', async () => {
+    it('rejects enqueuing in a transaction that has ended', async () => {
       const { jobs } = await suite.start();
       let kept: Tx | undefined;
       await jobs.transaction(async (tx) => {
@@ -49,7 +49,7 @@ describe('jobs (architecture#jobs)', () => {
       await expect(jobs.enqueue(kept as Tx, shop.jobs.step, { n: 1 })).rejects.toThrow('The transaction is over');
     });
 
-    it('runs a delayed job on time from the database alone', async () => {
+    it('runs a delayed job on time even if the broker delivers no message', async () => {
       const first = await suite.start();
       const startedMs = Date.now();
       const id = await first.jobs.transaction((tx) =>
@@ -61,7 +61,7 @@ describe('jobs (architecture#jobs)', () => {
       expect(Date.now() - startedMs).toBeGreaterThanOrEqual(700);
     });
 
-    it('keeps one waiting job per type and key, also from concurrent transactions, and a new one once it runs', async () => {
+    it('stores one waiting job per type and key, even for concurrent transactions, and a second one once it runs', async () => {
       let release = (): void => {};
       const gate = new Promise<void>((resolve) => (release = resolve));
       const { jobs } = await suite.start({ handlers: { step: () => gate } });
@@ -82,7 +82,7 @@ describe('jobs (architecture#jobs)', () => {
       ).resolves.not.toBe(second);
     });
 
-    it('starts a keyed job only after the transaction that joined it', async () => {
+    it('starts a keyed job only after the end of a transaction that enqueued it again', async () => {
       const seen: number[] = [];
       const { jobs, db } = await suite.start({
         handlers: {
@@ -103,7 +103,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('jobs for another service', () => {
-    it('jobs for another service are sent through the outbox and get their row at the first delivery', async () => {
+    it('sends jobs for another service through the outbox, and stores their row at the first delivery', async () => {
       const replica = await suite.start();
       const logger = suite.env.logger;
       const db = await createDatabase({
@@ -146,7 +146,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('deliveries', () => {
-    it('jobs have one effect although every message is delivered twice, at two replicas', async () => {
+    it('runs each job with one effect although two replicas receive every message twice', async () => {
       const [one] = await Promise.all([suite.start({ name: 'one' }), suite.start({ name: 'two' })]);
       const ids = await one.jobs.transaction((tx) =>
         Promise.all(Array.from({ length: 40 }, (_, n) => one.jobs.enqueue(tx, shop.jobs.effect, { n: 100 + n }))),
@@ -170,7 +170,7 @@ describe('jobs (architecture#jobs)', () => {
       ]);
     });
 
-    it('delivery of a job that is not due waits until its time', async () => {
+    it('runs a job at its time even if its message is delivered earlier', async () => {
       const replica = await suite.start();
       const id = await replica.jobs.transaction((tx) =>
         replica.jobs.enqueue(tx, shop.jobs.effect, { n: 13 }, { delayMs: 60_000 }),
@@ -188,7 +188,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('a stopping worker', () => {
-    it('releases a job that it received after its grace time was over', async () => {
+    it('releases a job that a stopping worker receives after its grace time', async () => {
       let runs = 0;
       const never = (): Promise<void> => new Promise(() => runs++);
       const { bus, stop } = await suite.start({
@@ -197,7 +197,7 @@ describe('jobs (architecture#jobs)', () => {
       });
       const id = '01900000-0000-7000-8000-000000000021';
       await suite.env.sql(`insert into shop.jobs (id, type, payload) values ($1, 'shop.step', '{"n": 1}')`, [id]);
-      // Locked until the worker was asked to stop and its grace time is over, on a machine of any speed.
+      // Holds the lock until the worker was asked to stop and its grace time is over, however slow the machine is.
       const held = suite.env.sql(`do $$ begin
         lock table shop.jobs in share row exclusive mode;
         while not exists (select 1 from shop.effects where n = 21) loop perform pg_sleep(0.02); end loop;
@@ -218,7 +218,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('metrics (rules/operations#metrics)', () => {
-    it('metrics show queues, ages, attempts by outcome and the outbox', async () => {
+    it('reports queues, ages, attempts by outcome and the outbox as metrics', async () => {
       const replica = await suite.start({ works: false });
       const metrics = createMetrics('shop');
       const jobs = createJobs({
@@ -270,7 +270,7 @@ describe('jobs (architecture#jobs)', () => {
   });
 
   describe('start', () => {
-    it('start fails when a declared job has no handler or a handler no declaration', async () => {
+    it('does not start when a declared job has no handler or a handler is not declared', async () => {
       const replica = await suite.start({ works: false });
       const create = () => createJobs({ contract: shop, db: replica.db, bus: replica.bus, logger: suite.env.logger });
       const all = { effect: async () => {}, step: async () => {}, brief: async () => {}, aging: async () => {} };

@@ -1,6 +1,6 @@
 /**
- * The shop as a separate process. The text of an `effect` says where its handler pauses: `before` the effect, `inside`
- * its transaction, `after` its commit. It continues on the message `{go: true}`.
+ * Runs the shop in a separate process. The text of an `effect` job defines where its handler pauses: `before` the
+ * effect, `inside` its transaction, or `after` its commit. The handler continues on the message `{go: true}`.
  */
 import { createLogger } from '#libs/logger';
 import { addEffect, openReplica } from './fixture.ts';

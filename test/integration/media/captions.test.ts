@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => fixture.media.stop());
 
 /**
- * A conversation with a full recording that, per the provider, starts two minutes and a quarter of a second before the
- * window.
+ * Creates a conversation with a full recording. According to the provider, the recording starts two minutes and a
+ * quarter of a second before the transcript window.
  */
 async function record(): Promise<number> {
   const { id } = await fixture.meet({
@@ -60,7 +60,7 @@ const times = async (id: number): Promise<number[][]> =>
   (await readCaptions(await captions(id), 'vtt')).map(({ startMs, endMs }) => [startMs, endMs]);
 
 describe('media.recordings.get-captions (T4, T5)', () => {
-  it('captions have the times of an untrimmed recording that started before the window', async () => {
+  it('returns captions timed from the start of an untrimmed recording that started before the window', async () => {
     const id = await record();
     await say(id, [0, 1_500, 'Welcome --> all.'], [2_000, 2_000, 'So.']);
     expect(await captions(id)).toBe(
@@ -68,7 +68,7 @@ describe('media.recordings.get-captions (T4, T5)', () => {
     );
   });
 
-  it('captions count from the start of a trimmed recording, and of one with unknown start time', async () => {
+  it('returns captions timed from the start of the window for a trimmed recording, and for one with an unknown start time', async () => {
     const id = await record();
     await say(id, [500, 1_500, 'Welcome.']);
     await fixture.media.env.sql(
@@ -91,7 +91,7 @@ describe('media.recordings.get-captions (T4, T5)', () => {
     expect(await times(id)).toEqual([[500, 1_500]]);
   });
 
-  it('returns 404 without a transcript, without a recording, and for an unknown conversation', async () => {
+  it('returns 404 for captions without a transcript, without a recording, and of an unknown conversation', async () => {
     await expect(captions(await record())).rejects.toMatchObject({ code: 'not_found' });
     const silent = await fixture.media.createConversation();
     await say(silent, [0, 1, 'x']);

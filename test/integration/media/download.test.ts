@@ -32,7 +32,7 @@ function begin(conversationId: number): Promise<IncomingMessage> {
 }
 
 describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)', () => {
-  it('sends the file with its length, type, name and validators', async () => {
+  it('sends the audio file with its length, type, name and validators', async () => {
     const reply = await media.get(id);
     expect(reply.status).toBe(200);
     expect(reply.headers).toMatchObject({
@@ -59,7 +59,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     [`bytes=${5 * mebibyte - 3}-${5 * mebibyte + 3}`, 5 * mebibyte - 3, 5 * mebibyte + 4],
     ['bytes=-7', bytes.byteLength - 7, bytes.byteLength],
     [`bytes=${39 * mebibyte}-`, 39 * mebibyte, bytes.byteLength],
-  ])('sends the range %s', async (range, from, to) => {
+  ])('sends the requested range of the audio file: %s', async (range, from, to) => {
     const reply = await media.get(id, { range });
     expect(reply.status).toBe(206);
     expect(reply.headers['content-range']).toBe(`bytes ${from}-${to - 1}/${bytes.byteLength}`);
@@ -67,7 +67,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect(reply.body.equals(bytes.subarray(from, to))).toBe(true);
   });
 
-  it('returns 416 with the length for a range outside the file', async () => {
+  it('returns 416 with the length of the audio file for a range outside it', async () => {
     const reply = await media.get(id, { range: `bytes=${bytes.byteLength}-` });
     expect([reply.status, reply.headers['content-range'], reply.json]).toEqual([
       416,
@@ -76,13 +76,13 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     ]);
   });
 
-  it('ignores unknown units and multiple ranges', async () => {
+  it('sends the whole audio file for unknown range units and for several ranges', async () => {
     for (const range of ['items=0-1', 'bytes=0-1,5-6'])
       expect((await media.get(id, { range }, 'HEAD')).status).toBe(200);
     expect((await media.get(id, { range: 'bytes=0-1,5-6' })).body.byteLength).toBe(bytes.byteLength);
   });
 
-  it('applies If-Range, If-None-Match and If-Match', async () => {
+  it('applies If-Range, If-None-Match and If-Match to the audio file', async () => {
     expect((await media.get(id, { range: 'bytes=0-1', 'if-range': etag })).status).toBe(206);
     expect((await media.get(id, { range: 'bytes=0-1', 'if-range': '"another"' })).status).toBe(200);
     for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
@@ -102,7 +102,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     }
   });
 
-  it('returns 404 with detail when the file is missing from the store', async () => {
+  it('returns 404 with detail when the audio file is missing from the object store', async () => {
     const other = await fixture.createConversation();
     await media.upload(other, 'gone.mp3', Buffer.from('gone'));
     for (const key of await fixture.listObjects(other)) await fixture.store.delete(key);
@@ -124,13 +124,13 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
         await sleep(500);
       }
     };
-    // At most what the kernel's socket buffers of three hops hold.
+    // The service may have read only what the socket buffers of three connections contain.
     expect((await settled()) - before).toBeLessThan(64 * mebibyte);
     response.destroy();
     expect((await settled()) - before).toBeLessThan(96 * mebibyte);
   });
 
-  it('closes the connection when the store fails in the middle', async () => {
+  it('closes the connection when the object store fails during a download', async () => {
     const response = await begin(id);
     fixture.proxy.breakConnections();
     let received = 0;
@@ -154,7 +154,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     expect(Buffer.concat(chunks).equals(old)).toBe(true);
     const { path } = replaced.json as { path: string };
     await waitFor(async () => (await fixture.listObjects(other)).join() === path);
-    // Its row is deleted after the object.
+    // The row of the old file is deleted after the object.
     await waitFor(
       async () => {
         const blobs = await fixture.env.sql<{ object_key: string }>(
@@ -170,7 +170,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
 });
 
 describe('a conversation that was deleted while no replica ran and its events expired (D97)', () => {
-  it('hides it, and removes its files when it is permanently deleted', async () => {
+  it('hides the audio of a deleted conversation, and removes it when the conversation is permanently deleted', async () => {
     const [deleted, gone] = [await fixture.createConversation(), await fixture.createConversation()];
     for (const one of [deleted, gone]) await media.upload(one, 'talk.flac', bytes.subarray(0, 1_000));
     await media.stop();

@@ -22,7 +22,7 @@ const listUploads = (id: number) =>
     `audio/${id}/%`,
   ]);
 
-/** The service as a separate process that can be killed. */
+/** Runs the service as a separate process, so that a test can kill it. */
 async function startProcess(): Promise<{ process: ServiceProcess; media: RunningMedia }> {
   const [port, internalPort] = [await findFreePort(), await findFreePort()];
   const env = {
@@ -64,7 +64,7 @@ describe('media when the object store is down (rules/http#overload)', () => {
     expect(await fixture.listNotes(id)).toHaveLength(1);
   });
 
-  it('completes an upload across a short outage of the store', async () => {
+  it('completes an upload across a short outage of the object store', async () => {
     const id = await fixture.createConversation();
     const bytes = randomBytes(24 * mebibyte);
     const upload = media.open(id, 'long.mp3', bytes.byteLength);
@@ -77,7 +77,7 @@ describe('media when the object store is down (rules/http#overload)', () => {
     expect((await media.get(id)).body.equals(bytes)).toBe(true);
   });
 
-  it('removes the remains of an upload that failed during a store outage', async () => {
+  it('removes the remains of an upload that failed during an outage of the object store', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'lost.mp3', 40 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
@@ -94,7 +94,7 @@ describe('media when the object store is down (rules/http#overload)', () => {
     );
     expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(1);
     fixture.proxy.restore();
-    // The failed sweep holds the removal for a minute; then it is retried.
+    // After a failed sweep, the removal waits a minute; setting the time makes it due now.
     await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [
       row?.object_key,
     ]);
@@ -114,7 +114,7 @@ describe('media when a service or the database is unavailable (architecture#byte
     expect((await media.get(id)).status).toBe(404);
   });
 
-  it('attaches the audio later when the conversations service fails during the upload', async () => {
+  it('completes an upload while the conversations service is down, and attaches the audio after its recovery', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 4);
     await upload.write(Buffer.from('ta'));
@@ -124,7 +124,7 @@ describe('media when a service or the database is unavailable (architecture#byte
     upload.finish();
     const reply = await upload.reply;
     expect(reply.status).toBe(201);
-    // Only the conversations service can decide whether the conversation exists for the caller (D67).
+    // Only the conversations service can decide whether the caller may see the conversation (D67).
     expect((await media.get(id)).status).toBe(503);
     await fixture.startConversations();
     expect((await media.get(id)).body.toString()).toBe('talk');
@@ -137,7 +137,7 @@ describe('media when a service or the database is unavailable (architecture#byte
     expect(await fixture.listNotes(id)).toHaveLength(1);
   });
 
-  it('returns 503 and leaves nothing when the database fails during the upload', async () => {
+  it('returns 503 and stores nothing when the database fails during an upload', async () => {
     const database = await startTcpProxy(fixture.env.settings['DATABASE_URL'] ?? '');
     const other = await fixture.startMedia({ DATABASE_URL: database.url });
     const id = await fixture.createConversation();
@@ -163,8 +163,8 @@ describe('media when a service or the database is unavailable (architecture#byte
   });
 });
 
-describe('media killed in the middle of an upload (rules/operations#promises)', () => {
-  it('leaves no object and no part after the sweep of the next process', async () => {
+describe('a media process killed during an upload (rules/operations#promises)', () => {
+  it('removes object and chunks of an upload whose process was killed', async () => {
     const first = await startProcess();
     const id = await fixture.createConversation();
     const upload = first.media.open(id, 'talk.mp3', 40 * mebibyte);
@@ -220,14 +220,14 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     );
   }
 
-  /** Dates the deletion back beyond the retention. */
+  /** Moves the deletion time into the past, beyond the retention. */
   const age = (id: number) =>
     fixture.env.sql(
       `update conversations.all_conversations set deleted_at = deleted_at - interval '30 days' where id = $1`,
       [id],
     );
 
-  it('returns 404 for its files, and deletes them when it is permanently removed (D67)', async () => {
+  it('returns 404 for the files of a deleted conversation, and deletes them when it is permanently removed (D67)', async () => {
     const id = await createBooked('uid-removed');
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     await cancel('uid-removed', id);
@@ -241,7 +241,7 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     expect(await fixture.listObjects(id)).toEqual([]);
   });
 
-  it('removes its files although no replica ran when it was removed', async () => {
+  it('removes the files of a conversation that was permanently removed while no media replica ran', async () => {
     const id = await createBooked('uid-while-away');
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     await media.stop();
@@ -256,7 +256,7 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     await waitFor(async () => (await fixture.listObjects(id)).length === 0);
   });
 
-  it('stores nothing of an upload that ends after the deletion', async () => {
+  it('stores nothing of an upload that ends after the deletion of its conversation', async () => {
     const id = await createBooked('uid-late');
     const upload = media.open(id, 'talk.mp3', 4);
     await upload.write(Buffer.from('ta'));

@@ -36,11 +36,11 @@ export interface MediaFixture {
   readonly bus: Bus;
   /** Between media and the object store. */
   readonly proxy: TcpProxy;
-  /** Direct access to the object store, bypassing the proxy. */
+  /** Accesses the object store directly, without the proxy. */
   readonly store: ObjectStore;
   readonly personId: number;
   readonly actor: Actor;
-  /** Settings of the media service, for tests that start it themselves. */
+  /** Settings of the media service, for tests that start the service themselves. */
   readonly mediaSettings: Readonly<Record<string, string>>;
   call<R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>>;
   /** Creates a conversation and returns its id. */
@@ -48,10 +48,10 @@ export interface MediaFixture {
   startMedia(overrides?: Record<string, string>, options?: StartOptions): Promise<RunningMedia>;
   startConversations(): Promise<{ stop(): Promise<void> }>;
   stopConversations(): Promise<void>;
-  /** `infos.audio` as a client reads it. */
+  /** Returns `infos.audio` as a client reads it. */
   readInfosAudio(conversationId: number): Promise<unknown>;
   listNotes(conversationId: number): Promise<ReplyOf<typeof conversations.rpcs.listNotes>['items']>;
-  /** Keys of all objects of the conversation. */
+  /** Returns the keys of all objects of the conversation. */
   listObjects(conversationId: number): Promise<string[]>;
   /** Books or cancels through the booking webhook stream. */
   book(uid: string, triggerEvent: 'BOOKING_CREATED' | 'BOOKING_CANCELLED'): Promise<void>;
@@ -62,7 +62,7 @@ export interface RunningMedia {
   readonly internalPort: number;
   readonly openPort: number;
   upload(conversationId: number, fileName: string, bytes: Uint8Array): Promise<Reply>;
-  /** Starts an upload; the part's head is already sent, the test sends the body. */
+  /** Starts an upload: sends the request and the head of the form part. The test sends the file. */
   open(conversationId: number, fileName: string, sizeBytes: number): OpenUpload;
   get(conversationId: number, headers?: Record<string, string>, method?: 'GET' | 'HEAD'): Promise<Reply>;
   stop(): Promise<void>;

@@ -62,8 +62,8 @@ const beginUpload = (): Promise<Wire> =>
     head('POST', audioPath(), { ...vouched('POST'), ...formType, 'Content-Length': 1_000_000 }) + part,
   );
 
-describe('every answer (D73)', () => {
-  it('every answer has X-Content-Type-Options: nosniff, on both ports', async () => {
+describe('every response of media (D73)', () => {
+  it('sends X-Content-Type-Options: nosniff with every response on both ports', async () => {
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     const cases: [what: string, port: number, request: string, status: number][] = [
       ['a film', media.openPort, head('GET', video, { Connection: 'close' }), 200],
@@ -95,9 +95,9 @@ describe('every answer (D73)', () => {
   });
 });
 
-describe('a connection', () => {
+describe('a connection to media', () => {
   it.each(['openPort', 'internalPort'] as const)(
-    'a connection with 1,000 pipelined requests gets a few answers and is closed: %s',
+    'closes a connection with 1,000 pipelined requests after a few responses: %s',
     async (port) => {
       const { received, closed } = await open(media[port], head('GET', '/').repeat(1_000));
       await closed;
@@ -108,13 +108,13 @@ describe('a connection', () => {
   );
 });
 
-describe('an upload', () => {
+describe('an upload to media', () => {
   const expectPlace = (): Promise<unknown> =>
     waitFor(async () => (await media.upload(id, 'next.mp3', Buffer.from('next'))).status === 201, {
       what: 'the place of the upload',
     });
 
-  it('an upload slower than 1 KiB/s ends with 408 and leaves nothing', async () => {
+  it('ends an upload slower than 1 KiB/s with 408, and stores nothing', async () => {
     await expectPlace();
     const { socket, received, closed } = await beginUpload();
     const drip = setInterval(() => socket.write('x'.repeat(50)), 500);
@@ -131,8 +131,9 @@ describe('an upload', () => {
     expect(await fixture.env.sql('select * from media.uploads')).toEqual([]);
   });
 
-  it('an upload faster than that rate is stored, even in small pieces', async () => {
-    // Far above the minimum pace, for longer than the slow-client timeout, even on a loaded machine.
+  it('stores an upload faster than 1 KiB/s, even in small chunks', async () => {
+    // The upload is far faster than the minimum rate and lasts longer than the timeout for slow clients, even on a
+    // loaded machine.
     const drops = 12;
     const drop = 'x'.repeat(8_192);
     const { socket, received } = await beginUpload();
@@ -147,7 +148,7 @@ describe('an upload', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  it('an upload releases its slot whenever its client disconnects', async () => {
+  it('releases the slot of an upload whenever its client disconnects', async () => {
     for (let attempt = 0; attempt < 40; attempt++) {
       const { socket } = await beginUpload();
       await sleep(attempt % 8);
@@ -157,7 +158,7 @@ describe('an upload', () => {
   });
 });
 
-describe('a download', () => {
+describe('a download from media', () => {
   const begin = async (): Promise<Wire> => {
     const wire = await open(media.openPort, '');
     wire.socket.pause();
@@ -165,15 +166,15 @@ describe('a download', () => {
     return wire;
   };
 
-  it('a download that is not read is aborted', async () => {
+  it('aborts a download that the client does not read', async () => {
     const { socket, closed } = await begin();
     await sleep(8_000);
-    socket.resume(); // reads the kernel's buffered bytes and the end
+    socket.resume(); // Reads the bytes in the kernel's buffer, and then the end of the connection.
     await closed;
     expect(socket.bytesRead).toBeLessThan(film.length);
   });
 
-  it('a slow download faster than 1 KiB/s completes', async () => {
+  it('completes a slow download faster than 1 KiB/s', async () => {
     const { socket, closed } = await begin();
     socket.on('data', () => {
       socket.pause();

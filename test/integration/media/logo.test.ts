@@ -99,7 +99,7 @@ const keys = async (holonId: number): Promise<string[]> =>
 const invalid = { code: 'validation_error', message: expect.any(String), retryable: false };
 
 describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
-  it('stores the image, sets it as the logo and serves it under the media path', async () => {
+  it('stores the uploaded image, sets it as the logo and serves it under the media path', async () => {
     const reply = await upload(walk(0), await png());
     expect([reply.status, reply.json]).toEqual([
       200,
@@ -127,7 +127,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect(blob).toEqual({ kind: 'logo', holon_id: walk(0), name: 'logo.png' });
   });
 
-  it('detects the type from the bytes, regardless of name and declared type', async () => {
+  it('detects the image type from the bytes, regardless of file name and declared type', async () => {
     const gif = await sharp(await png())
       .gif()
       .toBuffer();
@@ -167,7 +167,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect(await keys(walk(3))).toHaveLength(1);
   });
 
-  it('accepts exactly 5 242 880 bytes', async () => {
+  it('accepts a logo of up to 5 242 880 bytes', async () => {
     const small = await png();
     const exact = Buffer.concat([small, Buffer.alloc(maxLogoBytes - small.byteLength)]);
     expect((await upload(walk(4), exact)).status).toBe(200);
@@ -175,7 +175,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect([reply.status, reply.json]).toEqual([400, { ...invalid, message: expect.stringContaining('5 MB') }]);
   });
 
-  it('returns 422 for a missing part and for a text part, and 400 with a message for a form that cannot be parsed', async () => {
+  it('returns 422 for a form without a file or with a text as file, and 400 with a message for a malformed form', async () => {
     const text = new FormData();
     text.append('logo', 'https://example.org/logo.png');
     for (const form of [formOf(await png(), 'a.png', 'other'), text]) {
@@ -203,7 +203,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect([broken.status, broken.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
 
-  it('checks authorization before the bytes', async () => {
+  it('checks authorization before it reads the image', async () => {
     const nothing = formOf(Buffer.from('x'));
     const denied = await post(walk(4), nothing, guest);
     expect([denied.status, denied.json]).toEqual([
@@ -216,7 +216,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     }
   });
 
-  it('the last of parallel uploads is the logo on both sides, and no other is stored', async () => {
+  it('sets the last of concurrent uploads as the logo in directory and media, and stores no other', async () => {
     const replies = await Promise.all(
       ['#100000', '#200000', '#300000', '#400000', '#500000'].map(async (colour) => upload(walk(5), await png(colour))),
     );
@@ -229,7 +229,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     await waitFor(async () => (await keys(walk(5))).join() === current?.object_key);
   });
 
-  it('returns 503 and changes nothing while the object store is unavailable', async () => {
+  it('returns 503 for a logo and changes nothing while the object store is unavailable', async () => {
     const before = urlOf(await upload(walk(0), await png()));
     fixture.proxy.cut();
     const reply = await upload(walk(0), await png('#123456'));

@@ -38,7 +38,7 @@ const uploaded = (meetingId: string) =>
   JSON.stringify({ event: 'recording.statusUpdate', recording: { status: 'UPLOADED', meetingId } });
 
 describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20)', () => {
-  it('starts an import that waits in backoff; a repeated delivery counts once; a replay processes it again', async () => {
+  it('starts an import that waits in backoff, once for a repeated webhook, and again for a replayed one', async () => {
     const { id, meetingId, play } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
     await fixture.jobs.waitForError(id, 'the recording is not uploaded yet');
     await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
@@ -77,7 +77,7 @@ describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-web
       'rejected_signature',
       () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' }),
     ],
-  ])('starts no import for %s', async (_what, outcome, headersOf) => {
+  ])('starts no import for a meeting webhook with %s', async (_what, outcome, headersOf) => {
     const { id, meetingId } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
     await fixture.jobs.waitForError(id, 'the recording is not uploaded yet');
     await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
@@ -92,13 +92,13 @@ describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-web
     ['no JSON', '{', 'rejected_unreadable'],
     ['no meeting', '{"event":"x"}', 'ignored'],
     ['a meeting that nobody waits for', '{"event":"x","meeting":{"id":"nobody"}}', 'ignored'],
-  ])('acknowledges a signed body that is %s', async (_what, body, outcome) => {
+  ])('acknowledges a signed meeting webhook without effect: %s', async (_what, body, outcome) => {
     const before = (await receipts()).length;
     await deliver(body, fixture.provider.webhooks.headers(body));
     expect((await settled(before + 1))[0]).toMatchObject({ outcome });
   });
 
-  it('stores a receipt for a body that was too large to store', async () => {
+  it('stores a receipt for a meeting webhook whose body was too large to store', async () => {
     const before = (await receipts()).length;
     await deliver(null, { 'rtk-uuid': randomUUID() });
     expect((await settled(before + 1))[0]).toMatchObject({ outcome: 'rejected_too_large' });

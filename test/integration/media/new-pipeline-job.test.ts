@@ -23,7 +23,7 @@ const greeting: PipelineJob<typeof config> = {
   config,
   fields: { greeting: 'read_write', advance_on_success: 'read_write' },
 };
-/** … and one worker. */
+/** The worker of the new pipeline job. */
 const worker = pipelineWorker(greeting, async (step) => {
   const fault = faults[step.config.greeting];
   if (fault !== undefined) await fault(step.run.signal);
@@ -36,7 +36,7 @@ const worker = pipelineWorker(greeting, async (step) => {
     }),
   );
 });
-/** Ways to fail, selected by the greeting. */
+/** Ways in which the job fails, selected by the greeting in its configuration. */
 const faults: Readonly<Record<string, (signal: AbortSignal) => Promise<never>>> = {
   Refused: () => Promise.reject(new PermanentJobError('nobody wants it')),
   Failing: () => Promise.reject(new Error('secret words')),
@@ -49,7 +49,8 @@ const registry = createRegistry([...pipelineJobs.values(), greeting]);
 
 let fixture: MediaFixture;
 beforeAll(async () => {
-  // Server accounts of the test run are derived from the contracts, which do not contain this test's job.
+  // The accounts at the test servers are derived from the contracts, which do not contain the job of this test. Without
+  // the secret the services do not use these accounts.
   delete process.env['TEST_SERVICE_SECRET'];
   fixture = await startMediaFixture(import.meta.url, { registry });
   const pipeline: PipelineExtension = { registry, workers: [worker] };
@@ -58,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('a new pipeline job is one declaration and one worker (rules/steps#pipeline-jobs)', () => {
-  it('a declared job is validated in steps, started by a conversation that enters one, processed, noted, published, and advances the conversation', async () => {
+  it('validates, starts and runs a newly declared job, adds its note, publishes its value and advances the conversation', async () => {
     const step = {
       slug: 'greet',
       title: 'Greet',
@@ -93,7 +94,7 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
     ['Away', 'the greeter is away (given up after 2 attempts)', undefined],
     ['Waiting', 'nobody has come yet (given up after 7 days)', aged],
     ['Hanging', 'The worker stopped before the job was done (its lease expired) (given up after 2 attempts)', died],
-  ])('adds a note when the job is dead: %s', async (text, expected, change) => {
+  ])('adds a note with the error when a pipeline job is dead: %s', async (text, expected, change) => {
     const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: text } };
     const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
     const request = {

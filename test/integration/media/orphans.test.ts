@@ -42,7 +42,7 @@ const ask = (request: { after: string | null; min_age_seconds: number; delete: b
   fixture.media.call(media.rpcs.findOrphans, request);
 
 describe('media orphans (architecture#orphans)', () => {
-  it('finds objects without a record and records without an object, and deletes only the objects, and only on request', async () => {
+  it('finds objects without a record and records without an object, and deletes only these objects and only on request', async () => {
     const { id } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
     await fixture.jobs.waitForState(id);
     const { id: lost } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 2), '"b"'), journey: 'plain' });
@@ -66,7 +66,7 @@ describe('media orphans (architecture#orphans)', () => {
     expect(await fixture.media.store.head('audio/1/uploading.mp3')).toBeDefined();
   });
 
-  it('reports no false orphan at page boundaries', async () => {
+  it('reports no stored object as an orphan at the boundaries of pages', async () => {
     await fixture.media.env.sql(
       `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source)
        select 'thumbnail', 77, 'thumbnails/77/' || lpad(n::text, 5, '0'), 'n', 'image/jpeg', 1, repeat('0', 64), 'test' from generate_series(1, 104) n`,
@@ -103,7 +103,7 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
   const readRules = async () => (await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }))).Rules;
   const notKnown = expect.objectContaining({ name: 'NotImplemented' });
 
-  it('no bucket rule covers unfinished uploads: versitygw supports no rules, MinIO none for uploads, and existing rules are preserved', async () => {
+  it('sets no lifecycle rule for unfinished uploads where the store supports none, and keeps existing rules', async () => {
     expect(await fixture.media.store.ensureBucket()).toEqual({ lifecycle: false });
     const own = { ID: 'own', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 7 } } as const;
     const put = new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [own] } });
@@ -117,7 +117,7 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
     await expect(readRules()).rejects.toEqual(notKnown);
   });
 
-  it('the sweep removes abandoned uploads with their parts, and no uploads in progress', async () => {
+  it('removes abandoned uploads with their chunks, and keeps uploads in progress', async () => {
     const begin = async (Key: string, until: string): Promise<void> => {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
       await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(1000) }));

@@ -65,22 +65,25 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     ['recording-download', { kind: 'cut', afterBytes: 1_000 }, /the exchange failed/],
   ];
 
-  it.each(faults)('publishes nothing, retries and recovers: %s %j', async (place, fault, error) => {
-    fixture.provider.addFault(place, fault);
-    const { id } = await fixture.meet({ content: small, journey: 'plain' });
-    const text = await fixture.jobs.waitForError(id);
-    expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
-    expect(text).not.toContain('Signature');
-    await expect(fixture.video(id)).rejects.toMatchObject({ code: 'not_found' });
-    fixture.provider.clearFaults();
-    await fixture.jobs.makeDue();
-    expect((await fixture.jobs.waitForState(id)).result).toMatchObject({
-      sha256: smallSha256,
-      size_bytes: small.sizeBytes,
-    });
-  });
+  it.each(faults)(
+    'publishes no recording after a provider failure, retries and recovers: %s %j',
+    async (place, fault, error) => {
+      fixture.provider.addFault(place, fault);
+      const { id } = await fixture.meet({ content: small, journey: 'plain' });
+      const text = await fixture.jobs.waitForError(id);
+      expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
+      expect(text).not.toContain('Signature');
+      await expect(fixture.video(id)).rejects.toMatchObject({ code: 'not_found' });
+      fixture.provider.clearFaults();
+      await fixture.jobs.makeDue();
+      expect((await fixture.jobs.waitForState(id)).result).toMatchObject({
+        sha256: smallSha256,
+        size_bytes: small.sizeBytes,
+      });
+    },
+  );
 
-  it('requests a new download URL when the first has expired, with the token, which is never sent to signed URLs', async () => {
+  it('requests a new download URL when the first has expired, and sends the token only to the API', async () => {
     fixture.provider.addFault('recording-download', { kind: 'expired' }, 1);
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
     expect(await fixture.jobs.waitForState(id)).toMatchObject({ attempts: 1 });
@@ -95,7 +98,7 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     ]);
   });
 
-  it('resumes an aborted download after the complete parts, with the digest of all bytes', async () => {
+  it('resumes an aborted download after the stored chunks, with the digest of all bytes', async () => {
     fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     const before = downloads().length;
     const { id } = await fixture.meet({ content: noise, journey: 'plain' });
@@ -111,7 +114,7 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
   it.each([
     ['a server that ignores ranges', { hasRanges: false }],
     ['other bytes under the same recording', { content: { ...noise, etag: '"other"' } }],
-  ])('restarts the download after an interruption: %s', async (_what, change) => {
+  ])('restarts an interrupted download from its start: %s', async (_what, change) => {
     fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     fixture.provider.addFault('recording-download', { status: 500 }, 1);
     const { id, play } = await fixture.meet({ content: noise, journey: 'plain' });
@@ -134,16 +137,19 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     await fixture.jobs.waitForState(id);
   });
 
-  it.each(['INVOKED', 'RECORDING', 'UPLOADING'])('waits while the recording is %s', async (status) => {
-    const { id, play } = await fixture.meet({ content: small, journey: 'plain', status });
-    expect(await fixture.jobs.waitForError(id)).toBe('the recording is not uploaded yet');
-    expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued' }]);
-    play({ status: 'UPLOADED' });
-    await fixture.jobs.makeDue();
-    await fixture.jobs.waitForState(id);
-  });
+  it.each(['INVOKED', 'RECORDING', 'UPLOADING'])(
+    'waits before the import while the recording is %s',
+    async (status) => {
+      const { id, play } = await fixture.meet({ content: small, journey: 'plain', status });
+      expect(await fixture.jobs.waitForError(id)).toBe('the recording is not uploaded yet');
+      expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued' }]);
+      play({ status: 'UPLOADED' });
+      await fixture.jobs.makeDue();
+      await fixture.jobs.waitForState(id);
+    },
+  );
 
-  it('the job is dead at once when the provider failed to create the recording, or the file is not a recording', async () => {
+  it('marks the job as dead immediately when the provider failed to create the recording, or the file is not a recording', async () => {
     const failed = await fixture.meet({ journey: 'plain', status: 'ERRORED' });
     expect(await fixture.jobs.waitForState(failed.id, 'dead')).toMatchObject({
       attempts: 1,
@@ -157,7 +163,7 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     await expect(fixture.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('finds the recording by its time when the room does not name it, and uses none of another meeting', async () => {
+  it('finds a recording without a stored id by its time, and ignores recordings of other meetings', async () => {
     const { id, meetingId } = await fixture.meet({
       journey: 'plain',
       isNamed: false,
@@ -179,7 +185,7 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ recording_id: `good-${id}` });
   });
 
-  it('ends without an effect when the conversation does not exist, and leaves nothing', async () => {
+  it('ends the import of a deleted conversation without an error, and stores no files', async () => {
     const { id, play, ...meeting } = await fixture.meet({ content: small, journey: 'plain', status: 'UPLOADING' });
     await fixture.jobs.waitForError(id);
     await meeting.delete();
@@ -189,7 +195,7 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     expect(await fixture.keys(id)).toEqual([]);
   });
 
-  it('does not change the previous recording when a later import fails', async () => {
+  it('keeps the previous recording when a later import fails', async () => {
     const { id } = await fixture.meet({ content: small, journey: 'plain' });
     await fixture.jobs.waitForState(id);
     const before = await fixture.video(id);
@@ -227,7 +233,7 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     return child;
   };
 
-  it('resumes the download of the killed worker, and leaves no parts', async () => {
+  it('resumes the download of a killed worker, and removes its chunks', async () => {
     await media.stop();
     fixture.provider.addFault('recording-download', { kind: 'stall', afterBytes: 12 * mebibyte }, 1);
     const process = startProcess();
@@ -249,7 +255,7 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     expect([await fixture.unfinished(id), await fixture.keys(id)]).toEqual([0, [expect.any(String)]]);
   }, 240_000);
 
-  it('trims again after a kill during the trim, with an empty scratch folder and one recording of each kind', async () => {
+  it('repeats the trim of a killed worker, with an empty scratch folder and one recording of each kind', async () => {
     await media.stop();
     const clock = await makeClock(programs, 20, 5);
     const process = startProcess();
@@ -263,7 +269,7 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     await fixture.jobs.waitForState(id);
     const [trimmed] = await fixture.stored(id, 'recording_front_trimmed');
     expect((await readClock(programs, trimmed ?? Buffer.alloc(0))).firstSeconds).toBeCloseTo(7.4, 5);
-    await waitFor(async () => (await fixture.keys(id)).length === 5); // full, trimmed, three pictures
+    await waitFor(async () => (await fixture.keys(id)).length === 5); // The five objects: full recording, trimmed recording, three pictures.
     const folder = fixture.settings['MEDIA_SCRATCH_DIR'] ?? '';
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
   }, 240_000);

@@ -31,9 +31,9 @@ export interface RecordingFixture {
   meet(options: MeetOptions): Promise<Meeting>;
   /** Watches the import jobs. */
   readonly jobs: JobWatch;
-  /** Bytes of the stored recordings of a kind; empty when none are stored. */
+  /** Returns the bytes of the stored recordings of this type; empty when none is stored. */
   stored(id: number, kind: BlobKind): Promise<Buffer[]>;
-  /** Object store keys of the conversation. */
+  /** Returns the object store keys of the conversation. */
   keys(id: number): Promise<string[]>;
   unfinished(id: number): Promise<number>;
   infos(id: number): Promise<Record<string, unknown>>;
@@ -51,7 +51,7 @@ export interface MeetOptions {
   readonly status?: string;
   readonly fileSize?: number | null;
   readonly hasRanges?: boolean;
-  /** False: the room does not name the recording, which is found by its time. */
+  /** If false, the room does not contain the recording id, so the recording is found by its time. */
   readonly isNamed?: boolean;
 }
 
@@ -169,7 +169,10 @@ async function readObject(mediaFixture: MediaFixture, key: string): Promise<Buff
   return Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
 }
 
-/** Random bytes generated while they are sent: a recording of any size without memory use. */
+/**
+ * Returns content of random bytes that are generated while they are sent, so that a recording of any size needs no
+ * memory.
+ */
 export function playNoise(sizeBytes: number): PlayedContent {
   const block = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
   return {

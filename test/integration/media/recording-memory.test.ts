@@ -7,7 +7,7 @@ import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/
 import { playNoise, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 
 const mebibyte = 1024 * 1024;
-/** RECORDING_MIB=2048 tests the documented maximum and takes minutes. */
+/** `RECORDING_MIB=2048` tests the documented maximum size, which takes minutes. */
 const sizeBytes = Number(process.env['RECORDING_MIB'] ?? 200) * mebibyte + 17;
 const allowedGrowthBytes = 100 * mebibyte;
 const repoDir = join(import.meta.dirname, '..', '..', '..');
@@ -29,7 +29,7 @@ const readResident = (): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${media.identity?.pid}/status`, 'utf8'))?.[1]) * 1024;
 
 describe('media.recording-import in constant memory (architecture#bytes)', () => {
-  it('uses less than 100 MB of additional memory for a recording of any size', async () => {
+  it('imports a recording of any size with less than 100 MB of additional memory', async () => {
     const small = await fixture.meet({ content: playNoise(11 * mebibyte), journey: 'plain' });
     await fixture.jobs.waitForState(small.id);
     const before = readResident();

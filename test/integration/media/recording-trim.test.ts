@@ -34,7 +34,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     ['right behind the beginning', 0.2, 'encoded'],
     ['just before the end', 11.5, 'encoded'],
   ])(
-    'the trimmed recording starts with the frame at the cut and contains nothing from before it: %s',
+    'starts the trimmed recording with the frame at the cut, and removes everything before it: %s',
     async (_where, cutSeconds, method) => {
       const { id } = await fixture.meet({ content, cutSeconds });
       const job = await fixture.jobs.waitForState(id);
@@ -56,7 +56,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     },
   );
 
-  it('stores size and digest of the exact bytes', async () => {
+  it('stores size and digest of the published recording', async () => {
     const { id } = await fixture.meet({ content, journey: 'plain' });
     const job = await fixture.jobs.waitForState(id);
     const sha256 = createHash('sha256').update(clock).digest('hex');
@@ -69,7 +69,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     ).toEqual([{ size: clock.byteLength, sha256, source: 'realtimekit' }]);
   });
 
-  it('publishes the full recording when it starts with the conversation or after it, or ends before it', async () => {
+  it('publishes the full recording if it starts at or after the start of the window, or ends before it', async () => {
     for (const [cutSeconds, trim] of [
       [0, 'not_needed'],
       [-30, 'not_needed'],
@@ -81,7 +81,7 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     }
   });
 
-  it('stores the recording while the start is unknown, and trims it without another download when the window is complete', async () => {
+  it('stores the recording while the window has no start, and trims it without a second download when the window is complete', async () => {
     const { id, writeRoom } = await fixture.meet({ content, cutSeconds: null, journey: 'moving' });
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
     const before = await fixture.video(id);
@@ -101,8 +101,8 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
   });
 });
 
-describe('media.recording-import, repeated', () => {
-  it('creates nothing again when nothing has changed, and only what has changed otherwise', async () => {
+describe('media.recording-import, run again', () => {
+  it('creates no files in a repeated import without changes, and otherwise only the changed ones', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 5.3, journey: 'moving' });
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({
       status: 'imported',
@@ -133,13 +133,13 @@ describe('media.recording-import, repeated', () => {
 });
 
 describe('media.recording-import: thumbnails (D18a)', () => {
-  it('creates thumbnails only from the conversation, publishes them under /media, and stores them in infos.publishing', async () => {
+  it('creates thumbnails from times inside the conversation, publishes them under /media, and stores them in infos.publishing', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
     await fixture.jobs.waitForState(id);
     const pictures = await fixture.stored(id, 'thumbnail');
     expect(pictures).toHaveLength(3);
     for (const picture of pictures) expect([...picture.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
-    // 10 %, 30 % and 50 % of seconds 6 to 12.
+    // The pictures are taken at 10 %, 30 % and 50 % of the range from second 6 to second 12.
     const times = await Promise.all(pictures.map(async (picture) => (await readClock(programs, picture)).firstSeconds));
     for (const [index, expected] of [6.6, 7.8, 9].entries())
       expect(Math.abs((times[index] ?? 0) - expected)).toBeLessThanOrEqual(oneFrame + 0.11);
@@ -155,7 +155,7 @@ describe('media.recording-import: thumbnails (D18a)', () => {
       expect(url).toMatch(new RegExp(`^/media/thumbnails/${id}/[\\w-]{32}\\.jpg\\?v=[\\w-]{16}$`));
   });
 
-  it('advances the conversation if the step says so, and adds a note for both', async () => {
+  it('advances the conversation after the import if the step is configured so, and adds notes for import and step', async () => {
     const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
     await fixture.jobs.waitForState(id);
     await waitFor(async () =>
@@ -166,7 +166,7 @@ describe('media.recording-import: thumbnails (D18a)', () => {
     expect(await fixture.notes(id)).toEqual([expect.stringMatching(/6\.000 s cut off \(encoded\), 3 thumbnails$/)]);
   });
 
-  it('does not change values written by a person', async () => {
+  it('keeps publishing values that a person wrote', async () => {
     const { id } = await fixture.meet({ content, journey: 'still', status: 'UPLOADING' });
     const { call } = fixture.media;
     const { conversations } = await import('#services/conversations');
@@ -199,7 +199,7 @@ async function source(id: number): Promise<string | null> {
 }
 
 describe('media.recording-import without ffmpeg', () => {
-  it('the job is dead with advice and retains the download, so that a redrive needs no provider', async () => {
+  it('marks the job as dead with advice when ffmpeg is missing, and keeps the download for a redrive without the provider', async () => {
     const other = await startRecordingFixture(import.meta.url, programs);
     try {
       const settings = { ...other.media.mediaSettings, ...other.settings };

@@ -1,6 +1,7 @@
 /**
- * A video that encodes its time: the brightness of the left half is the second, that of the right half the frame within
- * it, and the tone rises each second. A decoded frame thus reveals its position in the original.
+ * A video that encodes its time: the brightness of the left half is the second, the brightness of the right half the
+ * frame within the second, and the tone rises each second. A decoded frame thus shows its position in the original
+ * video.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +12,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 export const framesPerSecond = 10;
-/** Brightness of zero, and the increment per second and frame. */
+/** `base` is the brightness of zero; the steps are added per second and per frame. */
 const base = 16;
 const secondStep = 8;
 const frameStep = 20;
@@ -77,7 +78,7 @@ export interface ReadClock {
   /** Earliest time of any frame in the file, displayed or hidden by an edit list. */
   readonly earliestSeconds: number;
   readonly hasAudio: boolean;
-  /** The index precedes the data, so playback can start during the download. */
+  /** Whether the index precedes the data, so that playback can start during the download. */
   readonly isFastStart: boolean;
 }
 
@@ -133,7 +134,7 @@ export async function readClock({ ffmpeg, ffprobe }: Programs, bytes: Uint8Array
   }
 }
 
-/** The decoder maps luma 16 to 235 to grey 0 to 255. */
+/** Returns the time that the brightness encodes. The decoder maps luma 16 to 235 to grey 0 to 255. */
 function secondsOf(left: number, right: number): number {
   const unit = (brightness: number, step: number): number => Math.round((brightness * 219) / 255 / step);
   return unit(left, secondStep) + unit(right, frameStep) / framesPerSecond;

@@ -20,7 +20,7 @@ afterAll(() => fixture.stop());
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const invalid = { error: 'invalid_conversation_audio', message: expect.any(String) };
 
-/** Expects no upload record, and only objects that are in use or scheduled for removal. */
+/** Waits until no upload record exists, and all objects are in use or scheduled for removal. */
 async function expectNoRemains(conversationId: number): Promise<void> {
   await waitFor(async () => {
     const uploads = await fixture.env.sql('select 1 from media.uploads where object_key like $1', [
@@ -36,7 +36,7 @@ async function expectNoRemains(conversationId: number): Promise<void> {
 }
 
 describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
-  it('stores the file, updates the conversation and returns infos.audio', async () => {
+  it('stores the audio file, updates the conversation and returns infos.audio', async () => {
     const id = await fixture.createConversation();
     const bytes = randomBytes(11 * mebibyte + 5);
     const reply = await media.upload(id, 'Morning talk.Mp3', bytes);
@@ -56,7 +56,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await expectNoRemains(id);
   });
 
-  it('adds a note with the calling person, the file name and the byte count', async () => {
+  it('adds a note with the calling person, file name and byte count of an audio upload', async () => {
     const id = await fixture.createConversation();
     await media.upload(id, 'talk.ogg', randomBytes(4321));
     const notes = await fixture.listNotes(id);
@@ -66,7 +66,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(notes[0]?.body).toMatch(/talk\.ogg.*4321/);
   });
 
-  it('rejects audio that exceeds the space of the conversation, and keeps the previous one (D63)', async () => {
+  it('rejects audio whose metadata exceeds the data limit of the conversation, and keeps the previous audio (D63)', async () => {
     const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.wav', Buffer.from('kept'));
     await fixture.env.sql(
@@ -90,7 +90,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     ['a wrong extension', 'talk.txt', randomBytes(100)],
     ['no extension', 'talk', randomBytes(100)],
     ['an empty file', 'talk.mp3', Buffer.alloc(0)],
-  ])('rejects %s and keeps the previous audio', async (_case, fileName, bytes) => {
+  ])('rejects an upload with %s and keeps the previous audio', async (_case, fileName, bytes) => {
     const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.wav', Buffer.from('kept'));
     const reply = await media.upload(id, fileName, bytes);
@@ -101,7 +101,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await expectNoRemains(id);
   });
 
-  it('returns 404 for an unknown conversation before receiving the body', async () => {
+  it('returns 404 for an unknown conversation before it reads the body of the upload', async () => {
     const upload = media.open(999_999, 'talk.mp3', 100 * mebibyte);
     const response = await new Promise<number | undefined>((resolve) =>
       upload.request.once('response', (message) => resolve(message.statusCode)),
@@ -110,7 +110,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     upload.request.destroy();
   });
 
-  it('a client that is rejected early can send its whole body and then read the answer', async () => {
+  it('lets a client send its whole body after an early rejection, and then read the response', async () => {
     const socket = connect({ port: media.internalPort, host: '127.0.0.1' });
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -128,7 +128,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(text).toMatch(/^HTTP\/1\.1 404 [^]*\{"detail":"Not Found"\}$/);
   });
 
-  it('rejects an excessive declared length at once', async () => {
+  it('rejects an upload whose declared length is too large before it reads the body', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 600 * mebibyte);
     const status = await new Promise<number | undefined>((resolve) =>
@@ -139,7 +139,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await expectNoRemains(id);
   });
 
-  it('leaves nothing of an upload whose client disconnects', async () => {
+  it('stores nothing of an upload whose client disconnects', async () => {
     const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 50 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
@@ -159,7 +159,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await media.get(id)).status).toBe(404);
   });
 
-  it('rejects a form that ends early after a complete file, and keeps the previous audio', async () => {
+  it('rejects an upload form that ends in the middle, after a complete file, and keeps the previous audio', async () => {
     const id = await fixture.createConversation();
     await media.upload(id, 'kept.wav', Buffer.from('kept'));
     const body =
@@ -184,7 +184,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await media.get(id)).body.toString()).toBe('kept');
   });
 
-  it('the last finished of concurrent uploads wins, in the record and in infos', async () => {
+  it('sets the last completed of several concurrent uploads as the audio, in media and in infos', async () => {
     const id = await fixture.createConversation();
     const files = Array.from({ length: 5 }, (_, index) => randomBytes(mebibyte * (index + 1)));
     const replies = await Promise.all(files.map((bytes, index) => media.upload(id, `talk-${index}.mp3`, bytes)));
@@ -202,7 +202,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect(count).toEqual({ used: 1, retired: 4 });
   });
 
-  it('returns 503 with Retry-After for uploads above the limit', async () => {
+  it('returns 503 with Retry-After for uploads above the concurrency limit', async () => {
     const id = await fixture.createConversation();
     const open = Array.from({ length: 6 }, () => media.open(id, 'talk.mp3', 10));
     for (const upload of open) await upload.write(Buffer.from('first'));
@@ -218,7 +218,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await media.upload(id, 'talk.mp3', Buffer.from('x'))).status).toBe(201);
   });
 
-  it('stores a name in any script and returns it (RFC 6266)', async () => {
+  it('stores a file name in any script and returns it (RFC 6266)', async () => {
     const id = await fixture.createConversation();
     const reply = await media.upload(id, 'Gespräch 会話.mp3', Buffer.from('x'));
     expect(reply.json).toMatchObject({ name: 'Gespräch 会話.mp3' });

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** A conversation with a separate recording. */
+/** Creates a conversation with a recording and returns its id. */
 async function hold(journey = 'published'): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
   const [found] = await fixture.call(conversations.rpcs.findActive, { person_id: people['ada'] ?? 0, journey, time });
@@ -94,7 +94,7 @@ async function say(id: number, ...rows: [who: string | null, text: string][]): P
   await waitFor(async () => (await followed(id)) > before, { what: 'the news of the transcript' });
 }
 
-/** Number of transcript events that the service has processed. */
+/** Returns the number of transcript events of the conversation that the service has processed. */
 async function followed(id: number): Promise<number> {
   const rows = await fixture.env.sql(
     `select 1 from media.jobs where type = 'media.follow-transcripts' and state = 'succeeded' and payload->'conversation_ids' @> to_jsonb($1::integer)`,
@@ -103,7 +103,7 @@ async function followed(id: number): Promise<number> {
   return rows.length;
 }
 
-/** Outcomes of all jobs of the conversation, once `count` jobs have ended. */
+/** Returns the outcomes of all jobs of the conversation, once `count` jobs have ended. */
 async function outcomes(id: number, count: number): Promise<unknown[]> {
   await waitFor(async () => (await sent.list(id)).length >= count, { what: `${count} sendings` });
   await sent.waitForState(id);
@@ -115,7 +115,7 @@ const askedSince = (before: number): string[] =>
 const notes = async (id: number): Promise<string[]> => (await fixture.listNotes(id)).map(({ body }) => body);
 
 describe('captions on the video host (rules/steps#captions-on-the-video-host; T4, T5)', () => {
-  it('uploads captions with the video, in the language of the step', async () => {
+  it('uploads captions with the video, in the language configured in the step', async () => {
     const id = await hold('german');
     await say(id, ['ada', 'Guten Morgen.'], [null, 'Ja --> nein']);
     const video = await publish(id);
@@ -131,7 +131,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     ]);
   });
 
-  it('uploads captions when a transcript exists, replaces them when it changes, and sends nothing when it is unchanged', async () => {
+  it('uploads captions when a transcript exists, replaces them when it changes, and uploads none when it is unchanged', async () => {
     const id = await hold();
     const video = await publish(id);
     expect([await outcomes(id, 1), video.captions]).toEqual([['none'], []]);
@@ -147,7 +147,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(askedSince(before)).toEqual(['captions insert', 'captions update']);
   });
 
-  it("captions omit text and name of an erased person, use the surviving person's name after a merge, and are deleted with the transcript", async () => {
+  it("omits text and name of an erased person in captions, uses the surviving person's name after a merge, and deletes captions with the transcript", async () => {
     const id = await hold();
     await say(id, ['ben', 'Secret words.'], ['ada', 'Mine.'], ['cleo', 'Hers.']);
     const video = await publish(id);
@@ -167,7 +167,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(video.captions).toEqual([]);
   });
 
-  it('captions rejected by the host add a note and revert nothing; the next change is sent', async () => {
+  it('adds a note when the host rejects captions, keeps the video, and sends the captions of the next change', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     youtube.fail('captions insert', { kind: 'status', status: 403, reason: 'forbidden' });
@@ -181,7 +181,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(texts(video)).toEqual([expect.stringContaining('More words.')]);
   });
 
-  it('captions that could not be sent add a note when their job is dead', async () => {
+  it('adds a note when the job of captions that could not be sent is dead', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     for (let attempt = 0; attempt < 2; attempt++)
@@ -197,7 +197,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(note).toBe(`${text}the host rejected the access token`);
   });
 
-  it('captions remain one track after a lost answer', async () => {
+  it('replaces the caption track after a lost response instead of adding a second one', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     youtube.fail('captions insert', { kind: 'answer_lost' });
@@ -210,7 +210,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(askedSince(before)).toEqual(['captions insert', 'captions insert', 'captions list', 'captions update']);
   });
 
-  it('captions wait for the quota of the host, and are restored when deleted there', async () => {
+  it('sends captions after the quota of the host is renewed, and sends them again when they were deleted there', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);
     youtube.fail('captions insert', { kind: 'status', status: 403, reason: 'quotaExceeded' });
@@ -224,7 +224,7 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(texts(video)).toEqual([expect.stringContaining('Other words.')]);
   });
 
-  it('captions are not sent by a step without a language, or for an unpublished video', async () => {
+  it('sends no captions for a step without a language, or for an unpublished video', async () => {
     const silent = await hold('silent');
     await say(silent, ['ada', 'Words.']);
     const video = await publish(silent);

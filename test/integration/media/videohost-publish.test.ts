@@ -67,7 +67,7 @@ async function start(overrides: Record<string, string> = {}): Promise<void> {
   media = service;
 }
 
-/** A conversation with a recording that has not reached its step. */
+/** Creates a conversation with a recording that has not reached its publishing step. */
 async function hold(
   options: { bytes?: Buffer; infos?: Record<string, unknown>; journey?: string } = {},
 ): Promise<number> {
@@ -103,7 +103,7 @@ const placesSince = (before: number) =>
 const size = recording.byteLength;
 
 describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
-  it('uploads the recording in chunks with title and description, and stores its location', async () => {
+  it('uploads the recording in chunks with title and description, and stores its URL', async () => {
     const fields = {
       title: { value: 'On <water>', provenance: { source: 'publishing_summary' } },
       videohost_description: 'About water.',
@@ -151,7 +151,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     expect(notes).toContain('videohost_publish finished: https://www.youtube.com/watch?v=video-1');
   });
 
-  it('does not change a record written by a person, and uploads nothing', async () => {
+  it('keeps a videohost record that a person wrote, and uploads no video', async () => {
     const id = await hold({
       infos: { publishing: { records: { videohost: { url: 'https://videos.example/mine' } } } },
     });
@@ -182,7 +182,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
       ],
     ],
     ['an access token that ran out', 'chunk', [{ kind: 'keeps', bytes: chunk }, { kind: 'token_expired' }]],
-  ] as const)('creates one video after %s', async (_what, place, faults) => {
+  ] as const)('publishes exactly one video after %s', async (_what, place, faults) => {
     const id = await hold();
     const count = youtube.videos.length;
     youtube.fail(place, ...faults);
@@ -192,7 +192,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     expect(youtube.videos.at(-1)).toMatchObject({ sha256, sizeBytes: size });
   });
 
-  it('waits for the quota of the host, and is dead when it rejects the credentials, without secrets in messages', async () => {
+  it('waits for the quota of the host, and is dead when the host rejects the credentials; no message contains a secret', async () => {
     const busy = await hold();
     youtube.fail('begin', { kind: 'status', status: 403, reason: 'quotaExceeded' });
     await enter(busy);
@@ -211,7 +211,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     for (const word of [youtube.refreshToken, youtube.clientSecret, 'upload_id']) expect(told).not.toContain(word);
   });
 
-  it('restarts an upload that the host has forgotten, but never when its last bytes may have arrived', async () => {
+  it('restarts an upload that the host no longer knows, unless its last bytes may have been received', async () => {
     const id = await hold();
     youtube.fail('chunk', { kind: 'keeps', bytes: chunk }, { kind: 'status', status: 500, retryAfter: 1 });
     youtube.fail('ask', { kind: 'status', status: 500 });
@@ -229,7 +229,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     expect(youtube.videos.length).toBe(count + 1);
   });
 
-  it('continues the upload of a killed worker, with one video', async () => {
+  it('continues the upload of a killed worker, and publishes one video', async () => {
     await media.stop();
     const before = youtube.seen.length;
     youtube.fail('chunk', { kind: 'keeps', bytes: chunk }, { kind: 'silent' });
@@ -282,7 +282,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
   const shown = async (id: number): Promise<unknown> =>
     (await waitFor(async () => (await record(id)) as { value: { thumbnail: unknown } } | undefined)).value.thumbnail;
 
-  it("the thumbnail is the conversation's first one, and the record has the largest image that the host generated from it", async () => {
+  it('sends the first thumbnail of the conversation, and records the largest image that the host generated from it', async () => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
     await enter(id);
@@ -292,7 +292,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     expect(await shown(id)).toBe(`https://i.ytimg.example/${video?.id}/maxresdefault.jpg`);
   });
 
-  it('a repeated job without changes sets no thumbnail and publishes nothing', async () => {
+  it('sets no thumbnail and publishes nothing when the job is repeated without changes', async () => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
     await enter(id);
@@ -324,7 +324,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     expect(asked(before)).toBe(1);
   });
 
-  it('a thumbnail rejected by the host only adds a note: the video exists, with an image of the host', async () => {
+  it('adds a note when the host rejects the thumbnail, and publishes the video with an image of the host', async () => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
     youtube.fail('thumbnail', { kind: 'status', status: 403, reason: 'forbidden' });
@@ -345,7 +345,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     ['an answer that is lost', { kind: 'answer_lost' }, /the exchange failed/],
     ['a host that is away', { kind: 'status', status: 503 }, 'the host answered 503 (backendError)'],
   ] as const)(
-    'the next attempt after %s sets the thumbnail, and does not upload the video again',
+    'sets the thumbnail after %s in the next attempt, without a second upload of the video',
     async (_what, fault, error) => {
       const id = await hold();
       await addThumbnails(id, ...pictures);
@@ -365,7 +365,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     ['the configuration says so', 'bare', pictures],
     ['it is larger than the host takes', 'published', [Buffer.alloc(2 * 1_048_576 + 1)]],
     ['there is none', 'published', []],
-  ])('sends no thumbnail when %s', async (_what, journey, given) => {
+  ])('sends no thumbnail to the host when %s', async (_what, journey, given) => {
     const id = await hold({ journey });
     await addThumbnails(id, ...given);
     const before = youtube.seen.length;
@@ -409,13 +409,16 @@ describe('a URL returned by the video host (architecture#outgoing-calls)', () =>
     expect([placesSince(before).at(-1), inner.seen]).toEqual(['begin', []]);
   });
 
-  it.each(['token', 'begin', 'chunk'] as const)('does not follow a redirect from %s', async (place) => {
-    const id = await hold();
-    youtube.fail(place, { kind: 'redirect', location: `http://127.0.0.1:${inner.port}/redirected` });
-    await enter(id);
-    expect((await jobs.waitForState(id, 'dead')).error).toContain('307');
-    expect(inner.seen).toEqual([]);
-  });
+  it.each(['token', 'begin', 'chunk'] as const)(
+    'does not follow a redirect of the video host from %s',
+    async (place) => {
+      const id = await hold();
+      youtube.fail(place, { kind: 'redirect', location: `http://127.0.0.1:${inner.port}/redirected` });
+      await enter(id);
+      expect((await jobs.waitForState(id, 'dead')).error).toContain('307');
+      expect(inner.seen).toEqual([]);
+    },
+  );
 });
 
 const journey = (slug: string, config: Record<string, unknown>): unknown =>

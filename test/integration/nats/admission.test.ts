@@ -37,7 +37,7 @@ const ada: Actor = {
 };
 const shared: Actor = { kind: 'shared' };
 
-describe('a responder', () => {
+describe('actor of a call over NATS', () => {
   const broker = openBroker();
   const keys = generateActorKeys();
   const signer = createActorSigner(keys.signingKey);
@@ -104,7 +104,7 @@ describe('a responder', () => {
   it('a responder passes the actor on to another service, and cannot create one', async () => {
     await gateway.call(forPeople, {}, { ...context(), actor: ada });
     const given = served[0]?.actor;
-    // `hall` has the same public key; here it acts as a called service.
+    // `hall` also has the public key; here it acts like a service that was called and calls another service.
     await expect(
       hall.call(forClients, {}, { ...context(), actor: verifier.decode(signer.encode(ada)) }),
     ).resolves.toEqual({ who: 'user' });
@@ -115,7 +115,7 @@ describe('a responder', () => {
     expect(refused).toEqual([]);
   });
 
-  it('a responder rejects an actor that the gateway has not signed, logs it once and counts it', async () => {
+  it('a responder rejects an actor without a valid signature of the gateway, logs it once and counts it', async () => {
     const other = createActorSigner(generateActorKeys().signingKey);
     const past = createActorSigner(keys.signingKey, () => Date.now() - 3_600_000);
     const root: Actor = { ...ada, superuser: true };
@@ -143,7 +143,7 @@ describe('a responder', () => {
     ['behind', 'early', 3_600_000],
     ['ahead of', 'expired', -3_600_000],
   ] as const)(
-    'answers that another replica may succeed when its own clock may be %s that of the gateway',
+    "returns a retryable error when the responder's clock may be %s that of the gateway",
     async (_where, reason, awayMs) => {
       const away = createActorSigner(keys.signingKey, () => Date.now() + awayMs);
       expect(await ask(forPeople.subject, away.encode(ada))).toEqual({ ...unverified, code: 'unavailable' });
@@ -152,7 +152,7 @@ describe('a responder', () => {
     },
   );
 
-  it('a responder rejects callers without an actor, and actors of a kind that the operation does not allow', async () => {
+  it('a responder rejects calls without an actor, and actors of a kind that the operation does not allow', async () => {
     expect(await ask(forPeople.subject, undefined)).toEqual(unverified);
     expect(await ask(forPeople.subject, '')).toEqual(unverified);
     expect(await ask(forPeople.subject, signer.encode(shared))).toEqual(unverified);
@@ -161,7 +161,7 @@ describe('a responder', () => {
     expect(refused.map(([, reason]) => reason)).toEqual(['no_actor', 'no_actor', 'wrong_kind', 'wrong_kind']);
   });
 
-  it('a process cannot call an operation if its contract does not declare it', async () => {
+  it('a process rejects its own call of an operation that its contract does not declare as a callee', async () => {
     await expect(gateway.call(forHall, {}, context())).rejects.toThrow(
       'api-gateway may not call desk.thing.for-hall without an actor',
     );
@@ -173,7 +173,7 @@ describe('a responder', () => {
     expect([served, refused]).toEqual([[], []]);
   });
 
-  it('a responder rejects messages that the broker delivers from a stream, or answers, to its subject', async () => {
+  it('a responder rejects stream messages and replies that the broker delivers to its subject', async () => {
     const [stream, subject] = [`${broker.prefix}_JOBS`, `${broker.prefix}.jobs.desk.x`];
     const create = {
       stream_name: stream,

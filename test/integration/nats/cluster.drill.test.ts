@@ -131,7 +131,7 @@ const waitForCopies = (): Promise<unknown> =>
   );
 
 interface Outage {
-  /** Longest time until one of them succeeded, retries included. */
+  /** The longest time until a call or publication succeeded, including retries. */
   longestMs: number;
   stored: string[];
 }
@@ -143,7 +143,7 @@ interface Observed {
 
 /** Long enough for effects that appear only after a timeout. */
 const observedMs = sized({ smoke: 1_000, release: 6_000 });
-/** Successes of each kind until the service counts as recovered. */
+/** The number of successful calls and of successful publications after which the service counts as recovered. */
 const enough = 20;
 let series = 0;
 
@@ -168,7 +168,7 @@ async function observe(harm: () => Promise<unknown>): Promise<Observed> {
   const deadline = (): number => Date.now() + 1_000;
   const work = Promise.all([
     run(seen.calls, () => desk.call(library.rpcs.getBook, { id: 1 }, { ...context(), deadlineMs: deadline() })),
-    // As the outbox does: unconfirmed messages are published again with the same id.
+    // Publishes again with the same id until the message is confirmed, as the outbox does.
     run(seen.jobs, (name) => desk.publishDurable('jobs.w.x', name, { msgId: name, timeoutMs: 1_000 })),
   ]);
   const kinds = [seen.calls, seen.jobs];
@@ -185,14 +185,17 @@ async function observe(harm: () => Promise<unknown>): Promise<Observed> {
   return seen;
 }
 
-/** Jobs wait for a leader in the outbox without a waiting client; a failed call is a 503 for a client. */
+/**
+ * Checks that every confirmed job has run. Calls may fail only for a limited time, because a client then receives 503;
+ * jobs wait in the outbox instead.
+ */
 async function expectNothingLost({ calls, jobs }: Observed): Promise<void> {
   await waitFor(() => jobs.stored.every((name) => worked.includes(name)), { what: 'every confirmed job' });
   if (isRelease) expect(calls.longestMs).toBeLessThan(longestOutageMs);
 }
 
 describe('streams on a NATS cluster (NATS_STREAM_REPLICAS)', () => {
-  it('streams have one replica by default, and can be extended to three with their messages in a running installation', async () => {
+  it('creates streams with one replica by default, and extends them to three in a running installation without losing messages', async () => {
     expect((await look('WEBHOOKS')).copies).toBe(0);
     for (let n = 0; n < 50; n++)
       await desk.publishDurable('webhooks.shop.orders', `order ${n}`, { msgId: `order-${n}` });
@@ -205,7 +208,7 @@ describe('streams on a NATS cluster (NATS_STREAM_REPLICAS)', () => {
     expect((await look('WEBHOOKS')).copies).toBe(2);
   });
 
-  it('rejects more replicas than servers, with a message', async () => {
+  it('rejects more stream replicas than servers, with a message that names the setting', async () => {
     await expect(setUp(5)).rejects.toThrow(/cannot keep stream JOBS on 5 servers, as NATS_STREAM_REPLICAS asks: /);
     expect((await look('JOBS')).copies).toBe(2);
   });
@@ -214,9 +217,9 @@ describe('streams on a NATS cluster (NATS_STREAM_REPLICAS)', () => {
 const losses = { 'is killed': 'SIGKILL', 'hangs and says nothing': 'SIGSTOP' } as const;
 type Loss = keyof typeof losses;
 
-describe('the loss of a server of three', () => {
+describe('the loss of one of three NATS servers', () => {
   it.each(sized<readonly Loss[]>({ smoke: ['is killed'], release: ['is killed', 'hangs and says nothing'] }))(
-    'the loss of the server that leads the jobs and %s costs less than five seconds, and no confirmed message',
+    'recovers within five seconds and loses no confirmed message when the server that leads the jobs %s',
     async (loss) => {
       await waitForCopies();
       const lost = await leaderOf('JOBS');
@@ -232,7 +235,7 @@ describe('the loss of a server of three', () => {
     },
   );
 
-  it('a server that was down when the client connected is still used when the others fail', async () => {
+  it('uses a server that was down when the client connected, after the other servers fail', async () => {
     const [first, ...others] = members as [Member, Member, Member];
     await first.server.stop();
     const late = await connect('late');

@@ -1,6 +1,6 @@
 /**
- * NATS credentials besides user and password (docs/guides/tls.md#nats): credentials files in operator mode, nkeys and
- * client certificates, each read again for each connection; and the users created by files/nats-nsc.sh.
+ * Other NATS credentials than user and password (docs/guides/tls.md#nats): credentials files in operator mode, nkeys
+ * and client certificates. Each is read again for each connection. Also the users that files/nats-nsc.sh creates.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -87,7 +87,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
   const needed = roles['media'] ?? { publish: [], subscribe: [] };
   const operator = createNatsOperator({ ...roles, short: { ...needed, subscribe: needed.subscribe.slice(0, 1) } });
 
-  it('the credentials file is read for each connection, and the last valid one is used while it is being replaced', async () => {
+  it('reads the credentials file for each connection, and uses the last valid one while the file is being replaced', async () => {
     const port = await findFreePort();
     const old = operator.issue('media');
     const file = write('rotated.creds', old.creds);
@@ -96,7 +96,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     const bus = await connect({ NATS_URL: first.url, NATS_CREDS_FILE: file }, logger);
     await expect(bus.findMissingPermissions(needed)).resolves.toBeUndefined();
 
-    // A partially written file at the time the connection is lost.
+    // The file is only partially written when the connection is lost.
     writeFileSync(file, old.creds.slice(0, 40));
     await first.stop();
     const second = await serve(operator.settings(), port);
@@ -115,7 +115,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     expect(lines.join('\n')).not.toContain('eyJ');
   });
 
-  it('expiring credentials end the connection, which reconnects with renewed ones', async () => {
+  it('reconnects with renewed credentials when the old ones expire', async () => {
     const server = await serve(operator.settings());
     const { logger, lines } = watchLog();
     const file = join(dir, 'expiring.creds');
@@ -128,14 +128,14 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     await isBack(bus);
   });
 
-  it('permission errors name the user of the credentials file', async () => {
+  it('names the user of the credentials file in permission errors', async () => {
     const server = await serve(operator.settings());
     const file = write('short.creds', operator.issue('media-2', { role: 'short' }).creds);
     const bus = await connect({ NATS_URL: server.url, NATS_CREDS_FILE: file });
     await expect(bus.findMissingPermissions(needed)).resolves.toMatch(/^the NATS user media-2 may not subscribe to /);
   });
 
-  it('the stream set-up, doctor and the check of all users use the credentials file', async () => {
+  it('stream set-up, doctor and the check of all users connect with the credentials file', async () => {
     const server = await serve(operator.settings());
     const env = {
       NATS_URL: server.url,
@@ -157,7 +157,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
     expect(doctor.output).toMatch(/^ok +stream JOBS/m);
   });
 
-  it('reports an invalid credentials file before serving requests', async () => {
+  it('reports an invalid credentials file before it serves requests', async () => {
     const server = await serve(operator.settings());
     const url = server.url.replace('//', '//media:secret@');
     const creds = write('good.creds', operator.issue('media').creds);
@@ -211,7 +211,7 @@ describe('a credentials file (NATS_CREDS_FILE)', () => {
 });
 
 describe('the seed of an nkey (NATS_NKEY_SEED_FILE)', () => {
-  it('the nkey seed is read for each connection', async () => {
+  it('reads the nkey seed for each connection', async () => {
     const [old, next] = [createNkey(), createNkey()];
     const [port, file] = [await findFreePort(), write('rotated.nk', `${old.seed}\n`)];
     const users = (key: string): string[] => [`authorization: { users: [{ nkey: ${key} }] }`];
@@ -228,7 +228,7 @@ describe('the seed of an nkey (NATS_NKEY_SEED_FILE)', () => {
 });
 
 describe('a client certificate (NATS_TLS_CERT_FILE)', () => {
-  it('the client certificate is presented, read for each connection, and can name the user', async () => {
+  it('presents the client certificate, reads it for each connection, and can use it as the user name', async () => {
     const [own, next] = [await createAuthority(dir, 'own'), await createAuthority(dir, 'next')];
     const certificate = own.issue('localhost', ['DNS:localhost']);
     const port = await findFreePort();
@@ -259,7 +259,7 @@ describe('a client certificate (NATS_TLS_CERT_FILE)', () => {
     });
 
     await first.stop();
-    // The key is written after its certificate: until then the previously read pair is used.
+    // The key is written after its certificate. Until then, the bus uses the pair that it has read before.
     writeFileSync(cert, read(renewed.cert));
     await serve(settings(next.cert), port);
     await waitFor(() => lines.some((line) => line.includes('cannot be used')));
@@ -269,7 +269,7 @@ describe('a client certificate (NATS_TLS_CERT_FILE)', () => {
 });
 
 describe('files/nats-nsc.sh', () => {
-  it('files/nats-nsc.sh creates roles and users with the permissions of the release, and gives existing roles exactly these', async () => {
+  it('creates roles and users with the permissions of the release, and resets existing roles to them', async () => {
     const bin = join(dir, 'bin');
     mkdirSync(bin);
     const old = { media: { pub: ['media.*.*', 'old.>'], sub: ['media.*.*', 'older.*'] } };
@@ -290,8 +290,8 @@ describe('files/nats-nsc.sh', () => {
 });
 
 /**
- * Simulates nsc with the account `coherence` in the file NSC_STATE: removes after it adds, and escapes `>` in JSON, as
- * nsc 2.9 does.
+ * Simulates the program nsc with the account `coherence` in the file NSC_STATE. Like nsc 2.9, it removes after it adds,
+ * and escapes `>` in JSON.
  */
 const playedNsc = `
 const { readFileSync, writeFileSync } = require('node:fs');

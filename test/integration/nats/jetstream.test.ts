@@ -27,7 +27,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
   });
   const text = (delivery: Delivery): string => Buffer.from(delivery.data).toString('utf8');
 
-  it('stores a message once that is published twice with one message id', async () => {
+  it('stores a message once when it is published twice with the same message id', async () => {
     const publish = (): Promise<{ duplicate: boolean }> =>
       first.publishDurable('jobs.twice.a', 'x', { msgId: 'twice-1' });
     await expect(publish()).resolves.toEqual({ duplicate: false });
@@ -43,7 +43,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('delivers subject, headers, attempt and bytes, and deletes acknowledged messages', async () => {
+  it('delivers a message with subject, headers, attempt and bytes, and deletes it when acknowledged', async () => {
     await first.publishDurable('jobs.facts.import', '{"a":1}', { msgId: 'facts-1', headers: { 'Request-Id': 'r-9' } });
     let seen: unknown;
     const consumer = await first.consume(options('facts'), async (delivery) => {
@@ -56,7 +56,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('distributes the messages of a durable consumer among processes, each once', async () => {
+  it('delivers each message of a durable consumer to one of its processes', async () => {
     const seen: string[] = [];
     const handler = async (delivery: Delivery): Promise<void> => {
       await sleep(2);
@@ -77,7 +77,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));
   });
 
-  it('processes no more messages concurrently than its concurrency limit', async () => {
+  it('processes only as many messages concurrently as the consumer allows', async () => {
     let running = 0;
     let most = 0;
     let done = 0;
@@ -99,7 +99,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('redelivers after nak with its delay, and never after term', async () => {
+  it('redelivers a message after the delay of its nak, and never after term', async () => {
     const attempts: [string, number, number][] = [];
     const consumer = await first.consume(options('again'), async (delivery) => {
       attempts.push([text(delivery), delivery.attempt, performance.now()]);
@@ -118,7 +118,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('redelivers when the lease expires, unless `working` renews it', async () => {
+  it('redelivers a message when its lease expires, unless `working` renews the lease', async () => {
     const attempts: Record<string, number> = {};
     const holdLease = async (delivery: Delivery): Promise<void> => {
       while (attempts['silent'] !== 2) {
@@ -140,7 +140,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     expect(attempts['alive']).toBe(1);
   });
 
-  it('redelivers messages whose handler failed', async () => {
+  it('redelivers a message whose handler failed', async () => {
     const attempts: number[] = [];
     const consumer = await first.consume(options('failing', { ackWaitMs: 1_000 }), async (delivery) => {
       attempts.push(delivery.attempt);
@@ -153,7 +153,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('never redelivers a message that is not an event, or violates its contract', async () => {
+  it('does not redeliver a message that is not an event or violates its contract', async () => {
     const follower = { stream: 'EVENTS', durable: 'follower', filter: 'events.library.book.changed' } as const;
     const seen: number[] = [];
     const follow = async ({ id }: { id: number }): Promise<void> => void seen.push(id);
@@ -173,7 +173,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await consumer.stop();
   });
 
-  it('finishes messages in progress when it stops and leaves the rest to others', async () => {
+  it('finishes messages in progress when a consumer stops, and does not start pending ones', async () => {
     const done: string[] = [];
     let begun = 0;
     const released = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await rest.stop();
   });
 
-  it('counts pending messages', async () => {
+  it('counts the pending messages of a consumer', async () => {
     const consumer = await first.consume(options('lag'), async (delivery) => delivery.ack());
     await consumer.stop();
     await first.publishDurable('jobs.lag.x', 'x', { msgId: 'lag-1' });

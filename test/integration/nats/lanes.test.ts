@@ -1,6 +1,6 @@
 /**
- * Many large replies to one slow reader (D62): without limits the broker would disconnect it and fail all of its calls.
- * The readers are simulated on the real broker, so that tests choose the progress that they report.
+ * Many large replies to one slow reader (D62). Without limits the broker would disconnect the reader and fail all its
+ * calls. The readers are simulated on the real broker, so that tests choose the progress that they report.
  */
 import { headers, type Msg, type NatsConnection, connect as connectToServer } from '@nats-io/transport-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -12,7 +12,10 @@ const { listBooks } = library.rpcs;
 const laneBytes = 8 * 1024 * 1024;
 const maxWaiting = 64;
 const chunkBytes = 256 * 1024;
-/** Replies that fit into one window when the reader reports no progress: one first chunk each. */
+/**
+ * The number of replies that fit into one window when the reader reports no progress: of each reply only the first
+ * chunk is sent.
+ */
 const roomFor = laneBytes / chunkBytes;
 const text = JSON.stringify(['x'.repeat(900_000)]);
 
@@ -35,7 +38,7 @@ afterAll(async () => {
 
 type Said = 'nothing' | 'what it took' | 'what came';
 
-/** A process that requests the large reply `count` times. */
+/** Simulates a process that requests the large reply `count` times. */
 function read(
   count: number,
   name: string,
@@ -53,7 +56,7 @@ function read(
       headers: received,
       reply: message.subject,
     });
-    // Reports consumption shortly after receipt.
+    // Reports the received chunks as consumed.
     if (said === 'what came')
       connection.publish(message.reply ?? '', number, { headers: received, reply: message.subject });
   };
@@ -89,7 +92,7 @@ describe('large replies for one process', () => {
     name = `lane${turn++}`;
   });
 
-  it("large replies for one process are limited to the broker's buffer, while another process receives its own; the others follow in order", async () => {
+  it('limits unread large replies to one process by bytes, without delaying other processes, and sends the rest in order', async () => {
     const reader = read(60, name);
     await waitFor(() => reader.bytes() === laneBytes);
     expect(await other.call(listBooks, { count: 1 }, context())).toEqual(JSON.parse(text));
@@ -99,7 +102,7 @@ describe('large replies for one process', () => {
     expect([reader.bytes(), reader.refused()]).toEqual([60 * text.length, []]);
   });
 
-  it('a bounded number of large replies waits; further calls are answered as busy', async () => {
+  it('limits the number of waiting large replies, and answers further calls as busy', async () => {
     const reader = read(roomFor + maxWaiting + 20, name);
     await waitFor(() => reader.refused().length === 20);
     expect(new Set(reader.refused())).toEqual(new Set(['{"code":"unavailable","message":"The service is busy"}']));
@@ -107,14 +110,14 @@ describe('large replies for one process', () => {
     await waitFor(() => reader.whole() === roomFor + maxWaiting);
   });
 
-  it('large replies to a process of the previous release, which only reports what it has received, have no such limit', async () => {
+  it('does not limit large replies to a process of the previous release, which reports only received bytes', async () => {
     const reader = read(60, name);
     reader.say('what it took');
     await waitFor(() => reader.whole() === 60);
     expect(reader.bytes()).toBe(60 * text.length);
   });
 
-  it('large replies release their slot when their reader is silent for ten seconds', async () => {
+  it('releases the slot of a large reply when its reader sends nothing for ten seconds', async () => {
     const reader = read(60, name);
     await waitFor(() => reader.bytes() === laneBytes);
     const later: ReturnType<typeof read>[] = [];

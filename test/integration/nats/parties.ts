@@ -49,7 +49,7 @@ export const library = defineService({
 
 export type LibraryHandlers = Handlers<typeof library>;
 
-/** Handlers that fail until a test replaces them. */
+/** Returns handlers; a handler that the test does not define fails. */
 export function handlers(given: Partial<LibraryHandlers>): LibraryHandlers {
   const unused = (): never => {
     throw new Error('not used in this test');
@@ -57,7 +57,7 @@ export function handlers(given: Partial<LibraryHandlers>): LibraryHandlers {
   return { getBook: unused, listBooks: unused, printBook: unused, ...given };
 }
 
-/** The broker of the test run with a separate prefix; these tests need nothing else. */
+/** The broker of the test run with a separate subject prefix. These tests need no other server. */
 export interface Broker {
   readonly url: string;
   readonly prefix: string;

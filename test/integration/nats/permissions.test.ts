@@ -1,6 +1,6 @@
 /**
- * Each NATS user without one of its permissions: the missing permission is reported, the service is not ready, and it
- * recovers when the permission is granted.
+ * Tests each NATS user without one of its permissions. The missing permission is reported and the service is not ready;
+ * it recovers when the permission is granted.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ interface Removal {
   readonly subject: string;
 }
 
-/** For each permission of each user, a login with all permissions except that one. */
+/** One login for each permission of each user, which has all permissions except that one. */
 const removals: readonly Removal[] = Object.entries(all).flatMap(([user, permissions]) =>
   (['publish', 'subscribe'] as const).flatMap((kind) =>
     permissions[kind].map((subject, index) => ({ login: `${user}-${kind}-${index}`, user, kind, subject })),
@@ -48,7 +48,7 @@ const describeUser = (login: string, { publish, subscribe }: Permissions) => ({
 const without = ({ user, kind, subject }: Removal): Permissions => {
   const permissions = all[user] ?? { publish: [], subscribe: [] };
   const rest = permissions[kind].filter((other) => other !== subject);
-  // An empty list restricts nothing.
+  // An empty list would allow everything, so it is replaced by an unused subject.
   return { ...permissions, [kind]: rest.length === 0 ? ['nothing.else'] : rest };
 };
 
@@ -108,7 +108,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     process.kill(server.identity.pid, 'SIGHUP');
   }
 
-  it.each(Object.keys(all))('lists every permission that the user %s lacks', async (user) => {
+  it.each(Object.keys(all))('lists every missing permission of the user %s', async (user) => {
     for (const { login, kind, subject } of removals.filter((removal) => removal.user === user)) {
       const lame = await open(login, user);
       const problem = await lame.findMissingPermissions(all[user] ?? { publish: [], subscribe: [] });
@@ -123,7 +123,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await bus.close();
   });
 
-  it('a process is not ready while a subscription is rejected, counts it, and subscribes once allowed', async () => {
+  it('reports a process as not ready while a subscription is rejected, counts the rejection, and subscribes when permitted', async () => {
     const violations: string[] = [];
     const metrics = { permissionViolated: (operation: string) => void violations.push(operation) };
     const bus = await connectBus({ url: urlOf('library'), name: 'library', logger, metrics });
@@ -144,7 +144,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await Promise.all([admin.close(), bus.close()]);
   });
 
-  it('a service without a permission does not become ready, reports the reason, and starts when it is granted', async () => {
+  it('does not become ready without a permission, reports the missing one, and starts when it is granted', async () => {
     const admin = await open('admin', 'admin');
     await admin.ensureStreams();
     await admin.close();
@@ -178,7 +178,7 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
     await service.stop();
   });
 
-  it('checks all users before the streams are created, and reports missing permissions per user', async () => {
+  it('checks the permissions of all users before the streams exist, and lists missing ones per user', async () => {
     const lame = removals.find(({ user, kind }) => user === 'directory' && kind === 'subscribe') as Removal;
     const urls = { NATS_URL: urlOf('admin'), NATS_URL_MEDIA: urlOf('media'), NATS_URL_DIRECTORY: urlOf(lame.login) };
     const refused = await runScript('tools/streams.ts', urls);

@@ -81,7 +81,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
       (error: AppError) => error.code,
     );
 
-  it('fails waiting calls, fails fast during the outage, and recovers calls, consumers and durable messages', async () => {
+  it('fails waiting calls at a restart of the broker and new calls during it, and then recovers calls, consumers and durable messages', async () => {
     await caller.publishDurable('jobs.w.x', 'before', { msgId: 'before' });
     await waitFor(() => worked.includes('before'));
     const reply = await caller.callRaw(listBooks, { count: 1 }, context());
@@ -96,7 +96,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     await server.stop();
     await expect(waiting).resolves.toBe('unavailable');
     await expect(reading).resolves.toBe('unavailable');
-    // Settles without a turn of the event loop, so nothing was awaited.
+    // Returns the error code, or `waits` if the promise does not settle immediately.
     const atOnce = (promise: Promise<unknown>): Promise<string> =>
       Promise.race([codeOf(promise), new Promise<string>((resolve) => setImmediate(() => resolve('waits')))]);
     await expect(atOnce(caller.call(getBook, { id: 1 }, context()))).resolves.toBe('unavailable');
@@ -111,14 +111,14 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     expect(reconnections).toBe(1);
   });
 
-  it("reports the server's limit when its maximum message size is too small", async () => {
+  it("reports the broker's limit when its maximum message size is too small", async () => {
     const wanted = 9 * 1024 * 1024;
     await expect(connectBus({ url: server.url, name: 'gateway', logger, minPayloadBytes: wanted })).rejects.toThrow(
       `accepts messages of ${8 * 1024 * 1024} bytes; ${wanted} are needed. Set "max_payload: ${wanted}"`,
     );
   });
 
-  it('rejects publishing while the streams are missing, names the command to run, and waits for them', async () => {
+  it('rejects publishing while the streams are missing, with the command that creates them, and can wait for them', async () => {
     await caller.deleteStreams();
     await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).rejects.toThrow(
       /run tools\/streams\.ts/,
@@ -131,7 +131,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     });
   });
 
-  it('recreates its consumers when the broker lost its files and the set-up job has recreated the streams', async () => {
+  it('recreates its consumers after the broker lost its files and the set-up job recreated the streams', async () => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
     server = await start(port);
@@ -141,7 +141,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     expect(worked.filter((body) => body === 'anew')).toHaveLength(1);
   });
 
-  it('retries a slow broker, so that a service can start along with many others', async () => {
+  it('retries requests that a busy broker does not answer while a service starts', async () => {
     let unanswered = 0;
     const between = createServer((client) => {
       const broker = connect(port, '127.0.0.1');
@@ -155,7 +155,7 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     await once(between, 'listening');
     const url = `nats://127.0.0.1:${(between.address() as AddressInfo).port}`;
     const bus = await connectBus({ url, name: 'caller', logger });
-    await bus.ensureStreams(); // the first request subscribes the reply inbox; it must not be the one that is lost
+    await bus.ensureStreams(); // The first request also subscribes the reply inbox, so the test must lose a later request.
     const late: string[] = [];
     await bus.consume({ stream: 'JOBS', durable: 'late', filter: 'jobs.late.>', concurrency: 1 }, async (delivery) => {
       late.push(Buffer.from(delivery.data).toString('utf8'));

@@ -16,13 +16,13 @@ async function* pieces(...texts: string[]): AsyncGenerator<string> {
   yield* texts;
 }
 
-describe('a reply that violates its contract', () => {
+describe('replies that violate their contract', () => {
   const broker = openBroker();
   let caller: Bus;
   beforeAll(async () => void (caller = await connect(broker, 'caller')));
   afterAll(() => caller.close());
 
-  /** The reply as the caller receives it, or the error code. */
+  /** Returns the reply as the caller receives it, or the error code. */
   async function ask(given: Partial<LibraryHandlers>, checkReplies = true): Promise<unknown> {
     const responder = await connect(broker, 'responder', { checkReplies });
     try {
@@ -47,11 +47,11 @@ describe('a reply that violates its contract', () => {
     ['that is streamed', jsonStream(pieces('{"id":1,', '"title":1}'))],
     ['that is streamed and never ends', jsonStream(pieces('{"id":1,'))],
     ['that is streamed as plain text', byteStream(pieces('Ulysses'))],
-  ])('an invalid reply is replaced with an error: %s', async (_what, reply) => {
+  ])('returns an internal error instead of an invalid reply: %s', async (_what, reply) => {
     expect(await ask({ getBook: () => Promise.resolve(reply) })).toBe('internal');
   });
 
-  it('an invalid reply aborts a stream that has started', async () => {
+  it('aborts a reply stream that becomes invalid after its start', async () => {
     const source = (async function* (): AsyncGenerator<string> {
       await Promise.resolve();
       yield '[0';
@@ -65,11 +65,11 @@ describe('a reply that violates its contract', () => {
     ['values', book],
     ['JSON that SQL made', rawJson('{"id":1,"title":"Ulysses"}')],
     ['a stream', jsonStream(pieces('{"id":1,', '"title":"Ulysses"}'))],
-  ])('accepts a reply of %s that satisfies the contract', async (_what, reply) => {
+  ])('accepts a valid reply of %s', async (_what, reply) => {
     expect(await ask({ getBook: () => Promise.resolve(reply) })).toEqual(book);
   });
 
-  it('replies are not checked unless enabled, as in production', async () => {
+  it('does not check replies by default, as in production', async () => {
     expect(await ask({ getBook: () => Promise.resolve(rawJson('{"id":1}')) }, false)).toEqual({ id: 1 });
   });
 });
@@ -87,7 +87,7 @@ describe('a service started by a test', () => {
     await env.stop();
   });
 
-  it('rejects JSON of SQL that its contract does not declare', async () => {
+  it('rejects JSON built by SQL that violates the contract of the service', async () => {
     const ask = (slug: string) => bus.call(agents.rpcs.getAgent, { slug }, context());
     await env.sql('alter table agents.agents drop constraint agents__infos__check');
     await env.sql(

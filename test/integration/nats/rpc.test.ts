@@ -60,20 +60,20 @@ describe('calls over NATS (architecture#rpc)', () => {
     );
   });
 
-  it('retries while the subject has no responder, as during a service restart', async () => {
+  it('retries a call while its subject has no responder, for example during a service restart', async () => {
     const call = caller.call(getBook, { id: 7 }, context());
     await serving({ getBook: async ({ id }) => ({ id, title: 'back' }) }, async () => {
       await expect(call).resolves.toEqual({ id: 7, title: 'back' });
     });
   });
 
-  it('returns `unavailable` within its deadline when the subject has no responder', async () => {
-    // Calls waiting for a reply fail with `deadline_exceeded`.
+  it('returns `unavailable` within the deadline of a call whose subject has no responder', async () => {
+    // A call that waits for a reply would fail with `deadline_exceeded` instead.
     const error = await failure(caller.call(getBook, { id: 1 }, context()));
     expect(error.toBody()).toEqual({ code: 'unavailable', message: 'No service answers library.books.get' });
   });
 
-  it('transmits code, reason, message and details of an error', async () => {
+  it("returns code, reason, message and details of the handler's error to the caller", async () => {
     const book = async (): Promise<never> => {
       throw appError('conflict', 'book_lent', 'Somebody has it', { until: '2026-05-01' });
     };
@@ -88,7 +88,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('hides the message of an unexpected error and continues serving', async () => {
+  it('hides the message of an unexpected error, and continues to serve calls', async () => {
     let calls = 0;
     const book: LibraryHandlers['getBook'] = (request) => {
       if (++calls === 1) throw new Error('secret of the database');
@@ -101,7 +101,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('rejects a request that violates the contract before the handler receives it', async () => {
+  it('rejects a request that violates the contract before it calls the handler', async () => {
     let called = false;
     const book: LibraryHandlers['getBook'] = async () => {
       called = true;
@@ -117,7 +117,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('preserves numbers that a double cannot represent, in both directions', async () => {
+  it('preserves numbers that a double cannot represent, in requests and replies', async () => {
     const text = '{"id":1,"note":{"big":12345678901234567890,"exact":1.10}}';
     let seen = '';
     const book: LibraryHandlers['getBook'] = async (request) => {
@@ -143,7 +143,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('passes bytes, outcome and digest through unparsed', async () => {
+  it('returns bytes, outcome and digest of a reply unchanged', async () => {
     const book: LibraryHandlers['getBook'] = async () => withOutcome(rawJson('{ "id": 1,  "title":"ä" }'), 'created');
     const print: LibraryHandlers['printBook'] = async () => withDigest(rawBytes('# Not JSON'), 'sha-x');
     await serving({ getBook: book, printBook: print }, async () => {
@@ -156,7 +156,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('returns at the deadline, and aborts the handler’s signal then', async () => {
+  it('returns at the deadline, and aborts the signal of the handler', async () => {
     let aborted = false;
     const released = Promise.withResolvers<void>();
     const book: LibraryHandlers['getBook'] = async (request, ctx) => {
@@ -176,7 +176,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('passes the deadline to nested calls', async () => {
+  it('passes the deadline of a call to nested calls', async () => {
     let nested: number | undefined;
     await serving({ listBooks: async (_request, ctx) => [String((nested = ctx.deadlineMs))] }, async (inner) => {
       const outer = await connect(broker, 'outer');
@@ -187,7 +187,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     });
   });
 
-  it('returns when the caller’s signal aborts', async () => {
+  it('ends a call when the caller’s signal aborts', async () => {
     await serving({ getBook: async (request) => (await sleep(300), { id: request.id, title: '' }) }, async () => {
       const controller = new AbortController();
       const call = failure(caller.call(getBook, { id: 1 }, { ...context(), signal: controller.signal }));
@@ -202,7 +202,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     expect(error.code).toBe('payload_too_large');
   });
 
-  it('transmits a request of 4 MiB of JSON', async () => {
+  it('sends a request of 4 MiB of JSON', async () => {
     const note = 'ä'.repeat(2 * 1024 * 1024);
     await serving(
       { getBook: async (request) => ({ id: request.id, title: String((request.note as string).length) }) },
@@ -241,7 +241,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     );
   });
 
-  it('draining answers requests in progress and accepts no new ones', async () => {
+  it('answers calls in progress while draining, and accepts no new ones', async () => {
     const responder = await connect(broker, 'draining');
     responders.push(responder);
     let started = 0;
@@ -259,7 +259,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     await drained;
   });
 
-  it('returns `unavailable` above its limit of requests in flight', async () => {
+  it('returns `unavailable` for calls above the limit of concurrent calls', async () => {
     const responder = await connect(broker, 'small');
     responders.push(responder);
     const released = Promise.withResolvers<void>();
@@ -276,13 +276,13 @@ describe('calls over NATS (architecture#rpc)', () => {
     await service.drain();
   });
 
-  it('rejects a broker whose maximum message size is too small', async () => {
+  it('does not connect to a broker whose maximum message size is too small', async () => {
     await expect(connect(broker, 'big', { minPayloadBytes: 1e9 })).rejects.toThrow(
       /accepts messages of \d+ bytes; 1000000000 are needed/,
     );
   });
 
-  it('reports where it could not connect, without the password', async () => {
+  it('names the unreachable server in the connection error, without the password', async () => {
     const error = await failure(
       connect(broker, 'nowhere', { url: 'nats://user:hush@127.0.0.1:1', connectTimeoutMs: 1 }),
     );
@@ -305,7 +305,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     for (const end of ends) end();
   });
 
-  it('shows the service and its counters in the NATS services protocol', async () => {
+  it('registers the service and its counters in the NATS services protocol', async () => {
     await serving({ getBook: async (request) => ({ id: request.id, title: '' }) }, async () => {
       await caller.call(getBook, { id: 1 }, context());
       await failure(caller.callRaw(getBook, { id: 0 }, context()));

@@ -9,7 +9,7 @@ import { type Broker, connect, openBroker } from './parties.ts';
 const kibibyte = 1024;
 const limit = 64 * kibibyte;
 const limits = { JOBS: limit, EVENTS: limit, FEED: limit, WEBHOOKS: limit };
-/** A few of them fill a stream. */
+/** A few of these messages fill a stream. */
 const message = Buffer.alloc(10 * kibibyte, 'x');
 
 let broker: Broker;
@@ -49,12 +49,12 @@ async function drain(stream: StreamName, filter: string): Promise<number> {
   return count;
 }
 
-describe('a full stream', () => {
+describe('a stream at its size limit', () => {
   it.each([
     ['JOBS', 'jobs.shop.sell'],
     ['WEBHOOKS', 'webhooks.shop.orders'],
   ] as const)(
-    'rejects new messages of %s with a message, keeps stored ones, and accepts more after these are processed',
+    'rejects new messages of %s while the stream is full, and accepts messages again after stored ones are processed',
     async (stream, subject) => {
       await bus.ensureStreams(limits);
       const { count, error } = await fill(subject);
@@ -66,7 +66,7 @@ describe('a full stream', () => {
     },
   );
 
-  it('accepts every event and drops the oldest ones', async () => {
+  it('accepts every new event in a full stream, and drops the oldest ones', async () => {
     await bus.ensureStreams(limits);
     for (let n = 0; n < 20; n++) await publish('events.shop.orders.sold', n);
     const { messages, bytes } = await bus.streamSize('EVENTS');
@@ -82,7 +82,7 @@ describe('the set-up of streams', () => {
   });
   afterEach(() => raw.close());
 
-  it('limits streams of an earlier release without losing their messages', async () => {
+  it("limits the size of an earlier release's streams without losing their messages", async () => {
     const manager = await jetstreamManager(raw);
     for (const [name, retention] of [
       ['JOBS', 'workqueue'],
@@ -113,7 +113,7 @@ describe('the set-up of streams', () => {
     expect(await bus.streamSize('EVENTS')).toMatchObject({ messages: 6, maxBytes: limit });
   });
 
-  it('changes nothing the second time, and applies a changed limit', async () => {
+  it('changes no stream when it is repeated, and applies a changed limit', async () => {
     await bus.ensureStreams(limits);
     const manager = await jetstreamManager(raw);
     const read = async () => (await manager.streams.info(`${broker.prefix}_WEBHOOKS`)).config;
@@ -124,7 +124,7 @@ describe('the set-up of streams', () => {
     expect(await read()).toEqual({ ...before, max_bytes: 2 * limit });
   });
 
-  it("reports which setting exceeds the broker's limits", async () => {
+  it("names the setting that exceeds the broker's limits", async () => {
     await expect(bus.ensureStreams({ ...limits, WEBHOOKS: 1024 ** 5 })).rejects.toThrow(
       /no room for the 1125899906842624 bytes of stream WEBHOOKS.*max_file_store.*NATS_STREAM_WEBHOOKS_MAX_BYTES/s,
     );

@@ -42,20 +42,20 @@ describe('large replies (architecture#large-messages)', () => {
     }
   }
 
-  it('sends up to 64 KiB as one message, regardless of what the handler returned', async () => {
+  it('sends a reply of up to 64 KiB as one message, even if the handler returns a stream', async () => {
     await serve(async (request) => jsonStream(rows(request.count)));
     const reply = await caller.callRaw(listBooks, { count: 700 }, context());
     if (reply.kind !== 'bytes') throw new Error('expected one message');
     expect(JSON.parse(text([reply.bytes]))).toHaveLength(700);
   });
 
-  it('chunks a larger value and reassembles it for a caller that parses', async () => {
+  it('sends a larger reply in chunks, and joins them for a caller that parses the reply', async () => {
     const title = 'ü'.repeat(3 * mebibyte);
     await serve(async () => rawJson(JSON.stringify([title, 1])));
     await expect(caller.call(listBooks, { count: 1 }, context())).resolves.toEqual([title, 1]);
   });
 
-  it('streams a million rows with a bounded distance between source and reader', async () => {
+  it('streams a million rows with limited memory between source and reader', async () => {
     let produced = 0;
     let consumed = 0;
     let widest = 0;
@@ -73,7 +73,7 @@ describe('large replies (architecture#large-messages)', () => {
     expect(peak - before).toBeLessThan(200 * mebibyte);
   });
 
-  it('waits for a slow reader', async () => {
+  it('pauses the source of a reply for a slow reader', async () => {
     let produced = 0;
     await serve(async (request) => jsonStream(rows(request.count, (bytes) => (produced += bytes))));
     const iterator = (await openStream(200_000))[Symbol.asyncIterator]();
@@ -86,7 +86,7 @@ describe('large replies (architecture#large-messages)', () => {
     await iterator.return?.();
   });
 
-  it('forwards each piece of a live stream when it is produced, a large one in parts, and produces no more than a slow reader reads (C1)', async () => {
+  it('forwards live values when they are produced, splits large ones, and waits for a slow reader (C1)', async () => {
     const next: PromiseWithResolvers<void>[] = Array.from({ length: 40 }, () => Promise.withResolvers<void>());
     let made = 0;
     await serve(async () =>
@@ -118,7 +118,7 @@ describe('large replies (architecture#large-messages)', () => {
     expect((await iterator.next()).done).toBe(true);
   });
 
-  it('stops the source when the reader disconnects, and aborts the handler’s signal', async () => {
+  it('stops the source of a reply when the reader disconnects, and aborts the signal of the handler', async () => {
     let closed = false;
     let aborted = false;
     const endless: LibraryHandlers['listBooks'] = async (_request, ctx) => {
@@ -140,7 +140,7 @@ describe('large replies (architecture#large-messages)', () => {
     await waitFor(() => closed && aborted);
   });
 
-  it('continues past the deadline of its first answer while it is being read', async () => {
+  it('continues to stream past the deadline of the call while the reply is being read', async () => {
     const deadlineMs = Date.now() + 2_000;
     let late: AbortSignal | undefined;
     const list: LibraryHandlers['listBooks'] = async (_request, ctx) => {
@@ -160,7 +160,7 @@ describe('large replies (architecture#large-messages)', () => {
     expect(late?.aborted).toBe(false);
   });
 
-  it('stops the source when the reader’s process dies', async () => {
+  it('stops the source of a reply when the reader’s process dies', async () => {
     let closed = false;
     const source = async function* (): AsyncGenerator<string> {
       try {
@@ -176,7 +176,7 @@ describe('large replies (architecture#large-messages)', () => {
     await expect(waitFor(() => closed)).resolves.toBe(true);
   });
 
-  it('returns an error when the source fails before the first chunk', async () => {
+  it('returns an error when the source of a reply fails before its first chunk', async () => {
     const source = async function* (): AsyncGenerator<string> {
       yield '[';
       throw appError('conflict', 'book_lent', 'Somebody has it');
@@ -188,7 +188,7 @@ describe('large replies (architecture#large-messages)', () => {
     });
   });
 
-  it('fails for the reader when the source fails in the middle', async () => {
+  it('fails the reader when the source of a reply fails after its first chunk', async () => {
     const source = async function* (): AsyncGenerator<string> {
       yield 'x'.repeat(mebibyte);
       throw new Error('cursor lost');
@@ -202,7 +202,7 @@ describe('large replies (architecture#large-messages)', () => {
     expect(received).toBeLessThanOrEqual(mebibyte);
   });
 
-  it('fails for the reader when the responder is killed in the middle', async () => {
+  it('fails the reader when the responder is killed during a reply', async () => {
     await service?.drain();
     service = undefined;
     const child = spawn(process.execPath, [join(import.meta.dirname, 'endless-responder.ts')], {
@@ -226,7 +226,7 @@ describe('large replies (architecture#large-messages)', () => {
     expect(received).toBeGreaterThan(2 * mebibyte);
   });
 
-  it('finishes active streams before it drains', async () => {
+  it('finishes active reply streams before it drains', async () => {
     await serve(async (request) => jsonStream(rows(request.count)));
     const chunks = await openStream(50_000);
     const drained = service?.drain();

@@ -1,4 +1,4 @@
-/** From the webhook stream to receipts (architecture#webhooks; D20). */
+/** Webhooks from the stream are written as receipts (architecture#webhooks; D20). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Static, Type } from '#libs/contract';
 import { unavailable } from '#libs/errors';
@@ -14,7 +14,7 @@ const webhook = (id: string, person = '7'): Webhook => ({
   body: Buffer.from(`body of ${id}`),
 });
 
-describe('startReceiptIntake', () => {
+describe('startReceiptIntake stores webhooks of a NATS message', () => {
   const broker = openBroker();
   const logger = createLogger({ service: 'test', level: 'silent' });
   let bus: Bus;
@@ -46,7 +46,7 @@ describe('startReceiptIntake', () => {
     return pending + ackPending === 0;
   };
 
-  it('stores all webhooks of a message in order and then acknowledges it', async () => {
+  it('stores all webhooks of a message in order, and then acknowledges the message', async () => {
     const stored: string[] = [];
     const consumer = await start('all', (id) => stored.push(id));
     await send('all', packWebhooks(['a', 'b', 'c'].map((id) => webhook(id))));
@@ -55,7 +55,7 @@ describe('startReceiptIntake', () => {
     await consumer.stop();
   });
 
-  it('continues after one that cannot be stored, and retries it with its message', async () => {
+  it('stores the other webhooks of a message when one fails, and retries the message', async () => {
     const tried: string[] = [];
     const consumer = await start('odd', (id) => {
       tried.push(id);
@@ -67,7 +67,7 @@ describe('startReceiptIntake', () => {
     await consumer.stop();
   });
 
-  it('does not try the rest of a message while nothing can be stored', async () => {
+  it('stops at the first webhook of a message while the database is unavailable, and retries the message', async () => {
     const tried: string[] = [];
     const consumer = await start('away', (id) => {
       tried.push(id);
@@ -79,7 +79,7 @@ describe('startReceiptIntake', () => {
     await consumer.stop();
   });
 
-  it('skips webhooks that violate the contract, and never receives bytes again that are not a message', async () => {
+  it('skips webhooks that violate the contract, and does not retry a message that cannot be parsed', async () => {
     const stored: string[] = [];
     const consumer = await start('broken', (id) => stored.push(id));
     await send('broken', packWebhooks([webhook('a', 'no number'), webhook('b')]));

@@ -33,7 +33,7 @@ function connect(endpoint: string, keys: Partial<ObjectStoreConfig> = {}): Objec
   });
 }
 
-/** Bytes that differ at every position, in chunks that do not align with any buffer. */
+/** Yields bytes that differ at every position, in chunks whose size is not a multiple of any buffer size. */
 function* makeBytes(sizeBytes: number, chunkBytes = 64 * 1024 - 7): Generator<Buffer> {
   for (let offset = 0; offset < sizeBytes; offset += chunkBytes) {
     const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, sizeBytes - offset));
@@ -93,7 +93,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     },
   );
 
-  it('stores chunks that are larger than a buffer', async () => {
+  it('putStream stores a source chunk that is larger than a buffer', async () => {
     const [chunk] = makeBytes(13 * mebibyte, 13 * mebibyte) as Iterable<Buffer>;
     const stored = await store.putStream(
       'large-chunk',
@@ -106,7 +106,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect((await store.head('large-chunk'))?.sizeBytes).toBe(13 * mebibyte);
   });
 
-  it('leaves neither object nor part when it is aborted while the source sends nothing', async () => {
+  it('removes the uploaded chunks when putStream is aborted while the source sends nothing', async () => {
     const controller = new AbortController();
     const left = new Error('the client left');
     async function* body(): AsyncGenerator<Buffer> {
@@ -119,7 +119,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     await expectNothing('aborted');
   });
 
-  it('leaves nothing and returns the error when the source fails, small or large', async () => {
+  it('stores no data and returns the error when the source of an object of any size fails', async () => {
     for (const sizeBytes of [1000, 12 * mebibyte]) {
       const broken = Object.assign(new Error('the source broke'), { code: 'ECONNRESET' });
       const body = async function* (): AsyncGenerator<Buffer> {
@@ -131,7 +131,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     }
   });
 
-  it('resends a part when its connection breaks', async () => {
+  it('sends a chunk again when its connection breaks', async () => {
     async function* body(): AsyncGenerator<Buffer> {
       let sent = 0;
       for (const chunk of makeBytes(30 * mebibyte)) {
@@ -145,7 +145,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect((await witness.head('shaken'))?.sizeBytes).toBe(30 * mebibyte);
   });
 
-  it('completes across a short outage of the store', async () => {
+  it('completes putStream across a short outage of the store', async () => {
     async function* body(): AsyncGenerator<Buffer> {
       yield* makeBytes(6 * mebibyte);
       proxy.cut();
@@ -156,7 +156,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect((await witness.head('away'))?.sizeBytes).toBe(stored.sizeBytes);
   });
 
-  it('fails as unavailable without secrets during a long outage of the store, and removeUpload then leaves nothing', async () => {
+  it('fails putStream as unavailable in a long outage, without secrets in the error; removeUpload then removes all data', async () => {
     async function* body(): AsyncGenerator<Buffer> {
       yield* makeBytes(11 * mebibyte);
       proxy.cut();
@@ -165,7 +165,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     const error: unknown = await store.putStream('lost', body(), options).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: 'unavailable', message: 'Object store unavailable' });
-    // The bucket name contains the access key here.
+    // In tests the bucket name contains the access key, so it is removed from the text.
     const text = `${String((error as Error).stack)} ${String((error as Error).cause)}`.replaceAll(
       env.settings['S3_BUCKET'] ?? '',
       '',
@@ -197,10 +197,13 @@ describe('object-store.putStream (architecture#bytes)', () => {
     away.close();
   });
 
-  it("uses the environment's credentials without keys, works without ListBucket and lifecycle permissions, and encrypts what it stores", async () => {
+  it('uses credentials of the environment, works without ListBucket and lifecycle permissions, and encrypts objects', async () => {
     const { S3_ENDPOINT: target = '', S3_ACCESS_KEY_ID: id = '', S3_SECRET_ACCESS_KEY: key = '' } = env.settings;
     const seen: { line: string; sse: string | undefined; kms: string | undefined; token: string | undefined }[] = [];
-    /** Like a policy that allows object requests but no bucket requests. */
+    /**
+     * Returns whether the request is for the bucket itself. The server rejects these, like a policy that allows only
+     * object requests.
+     */
     const isOfBucket = (method: string, url: URL): boolean =>
       (method === 'HEAD' && url.pathname.split('/').filter((part) => part !== '').length === 1) ||
       url.searchParams.has('lifecycle') ||
@@ -254,7 +257,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
         [{ sessionTokenFile: file }, 'token-of-a-file'],
       ] as const) {
         const temporary = connect(endpoint, own);
-        await temporary.head('temporary').catch(() => undefined); // the store here does not have temporary keys
+        await temporary.head('temporary').catch(() => undefined); // The request fails, because this store does not have temporary keys.
         temporary.close();
         expect(seen.at(-1)).toMatchObject({ line: 'HEAD temporary', token });
       }
@@ -267,7 +270,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
     }
   });
 
-  it('reads its source no faster than the store accepts data', async () => {
+  it('putStream reads its source no faster than the store accepts data', async () => {
     let produced = 0;
     let stop = false;
     async function* body(): AsyncGenerator<Buffer> {
@@ -288,7 +291,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
       },
       { intervalMs: 300 },
     );
-    // One part in transfer and one full buffer.
+    // One part is being sent and one buffer is full.
     expect(produced).toBeLessThanOrEqual(3 * minPartBytes + mebibyte);
     stop = true;
     proxy.restore();
@@ -298,7 +301,7 @@ describe('object-store.putStream (architecture#bytes)', () => {
 });
 
 describe('object-store.get, head, delete, list (architecture#bytes)', () => {
-  it('opens a range', async () => {
+  it('get returns a range of an object', async () => {
     await store.putStream('range', bodyOf(100_000), options);
     const all = await readAll((await store.get('range'))?.body as AsyncIterable<unknown>);
     const object = await store.get('range', { range: { first: 70_000, last: 70_009 } });
@@ -312,7 +315,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     await expect(store.delete('missing')).resolves.toBeUndefined();
   });
 
-  it('stops reading from the store when the body is destroyed or the caller aborts', async () => {
+  it('stops reading an object from the store when the body is destroyed or the caller aborts', async () => {
     await store.putStream('long', bodyOf(40 * mebibyte), options);
     for (const leave of ['destroy', 'abort']) {
       const before = proxy.receivedBytes;
@@ -329,7 +332,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     }
   });
 
-  it('waits for a slow reader', async () => {
+  it('pauses reading an object for a slow reader', async () => {
     const before = proxy.receivedBytes;
     const object = await store.get('long');
     await sleep(300);
@@ -337,7 +340,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     expect((await readAll(object?.body as AsyncIterable<unknown>)).byteLength).toBe(40 * mebibyte);
   });
 
-  it('fails in the middle of a body when the store closes the connection', async () => {
+  it('fails the body of an object when the store closes the connection', async () => {
     const object = await store.get('long');
     const reading = readAll(object?.body as AsyncIterable<unknown>);
     proxy.breakConnections();
@@ -367,7 +370,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     await expect(store.ping()).resolves.toBeUndefined();
   });
 
-  it('is unavailable with wrong credentials and without a bucket', async () => {
+  it('reports the store as unavailable with wrong credentials and without a bucket', async () => {
     const endpoint = env.settings['S3_ENDPOINT'] as string;
     const base = {
       endpoint,
@@ -381,7 +384,7 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     stranger.close();
   });
 
-  it('adds a lifecycle rule that removes uploads left incomplete for two days, and preserves existing rules', async () => {
+  it('adds a lifecycle rule that removes unfinished uploads after two days, and keeps existing rules', async () => {
     const rules: string[] = [];
     const own =
       '<Rule><ID>own</ID><Filter><Prefix>logs/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>7</Days></Expiration></Rule>';
@@ -409,11 +412,11 @@ describe('object-store.get, head, delete, list (architecture#bytes)', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('reports when the store does not support such a rule', async () => {
+  it('reports when the store does not support lifecycle rules for uploads', async () => {
     await expect(store.ensureBucket()).resolves.toEqual({ lifecycle: false });
   });
 
-  it('creates its bucket once, however many callers request it', async () => {
+  it('creates the bucket once for concurrent callers', async () => {
     await expect(
       Promise.all([store.ensureBucket(), witness.ensureBucket(), store.ensureBucket()]),
     ).resolves.toHaveLength(3);

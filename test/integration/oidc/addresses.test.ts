@@ -95,8 +95,8 @@ const addresses = [
   'file:///etc/passwd',
 ];
 
-describe('a URL named by the identity provider (S5)', () => {
-  it.each(addresses)('requests no keys at %s', async (address) => {
+describe('URLs in the documents of an identity provider (S5)', () => {
+  it.each(addresses)('does not request signing keys from %s', async (address) => {
     expect(await createAsked().readKeys()).toEqual({ keys: [] });
     named = { jwks_uri: place(address) };
     await expect(createAsked().readKeys()).rejects.toThrow(/has no jwks_uri that may be asked|is not public/);
@@ -105,17 +105,20 @@ describe('a URL named by the identity provider (S5)', () => {
 
   it.each(addresses)('sends neither code nor secret to the token endpoint at %s', async (address) => {
     named = { token_endpoint: place(address) };
-    // An address rejected by its text is an error in the provider's document; one that resolves to an internal host is
-    // a failed exchange.
+    // An address that is rejected by its text is reported as an error in the provider's document. An address that
+    // resolves to an internal host makes the token exchange fail.
     const isExcluded = !address.startsWith('https:') || address.includes('@');
     expect([await signIn(), inner.seen]).toEqual([isExcluded ? 'unavailable' : 'unauthenticated', []]);
   });
 
-  it.each(['/.well-known/openid-configuration', '/jwks'])('does not follow a redirect from %s', async (path) => {
-    redirected = [path];
-    await expect(createAsked().readKeys()).rejects.toThrow(`${issuer} answers 307`);
-    expect(inner.seen).toEqual([]);
-  });
+  it.each(['/.well-known/openid-configuration', '/jwks'])(
+    'does not follow a redirect of the identity provider from %s',
+    async (path) => {
+      redirected = [path];
+      await expect(createAsked().readKeys()).rejects.toThrow(`${issuer} answers 307`);
+      expect(inner.seen).toEqual([]);
+    },
+  );
 
   it('does not follow a redirect from the token endpoint', async () => {
     redirected = ['/token'];

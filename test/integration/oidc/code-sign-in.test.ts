@@ -1,5 +1,5 @@
 /**
- * A browser signs in at a certified provider with the code flow, and others try to impersonate it
+ * A browser signs in with the code flow at a certified provider, and attackers try to impersonate the user
  * (rules/console#session; S3).
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -72,7 +72,7 @@ const withParameter = (query: string, name: string, value: string): string => {
 };
 
 describe('the code flow (S3)', () => {
-  it('requests a code with PKCE, state and nonce, and reveals none of the stored values', async () => {
+  it('requests a code with PKCE, state and nonce, and hides the stored values in the URL and the browser state', async () => {
     const { url, stored: kept } = await flow.begin(consoleRedirectUri);
     const asked = Object.fromEntries(new URL(url).searchParams);
     expect(asked).toEqual({
@@ -91,14 +91,14 @@ describe('the code flow (S3)', () => {
     expect((await flow.begin(consoleRedirectUri)).url).not.toBe(url);
   });
 
-  it('returns the signed-in user, also in another replica', async () => {
+  it('returns the signed-in user in any replica', async () => {
     const { query, kept } = await comeBack();
     await expect(create().finish(query, kept)).resolves.toMatchObject({
       identity: { issuer: provider.issuer, subject: 'ada', verifiedEmail: 'ada@example.org' },
     });
   });
 
-  it('accepts a client with its secret, and with no other secret', async () => {
+  it('accepts a confidential client only with its secret', async () => {
     const confidential = create({ clientId: confidentialClientId, clientSecret: confidentialClientSecret });
     const first = await comeBack(confidential);
     await expect(confidential.finish(first.query, first.kept)).resolves.toMatchObject({ identity: { subject: 'ada' } });
@@ -115,7 +115,7 @@ describe('an invalid sign-in (S3)', () => {
     expect(await outcome(flow.finish(mine.query, undefined))).toBe('unauthenticated');
   });
 
-  it('rejects a sign-in with a changed or missing parameter, or one of another answer', async () => {
+  it('rejects a sign-in with a changed, repeated or missing parameter', async () => {
     const { query, kept } = await comeBack();
     const forged = [
       withParameter(query, 'state', 'x'),
@@ -130,13 +130,13 @@ describe('an invalid sign-in (S3)', () => {
       expect([text, await outcome(flow.finish(text, kept))]).toEqual([text, 'unauthenticated']);
   });
 
-  it('rejects a code that is used a second time', async () => {
+  it('rejects a second use of a code', async () => {
     const { query, kept } = await comeBack();
     await flow.finish(query, kept);
     expect(await outcome(flow.finish(query, kept))).toBe('unauthenticated');
   });
 
-  it('rejects a sign-in whose browser state was changed, is of another installation, or is older than ten minutes', async () => {
+  it('rejects a sign-in whose browser state was changed, belongs to another installation, or is older than ten minutes', async () => {
     const { query, kept } = await comeBack();
     for (let index = 0; index < kept.length; index += 37) {
       const changed = `${kept.slice(0, index)}${kept[index] === 'A' ? 'B' : 'A'}${kept.slice(index + 1)}`;
@@ -151,7 +151,7 @@ describe('an invalid sign-in (S3)', () => {
 });
 
 describe('an unavailable provider (S4)', () => {
-  it('a sign-in can be retried when the provider is back', async () => {
+  it('allows another attempt of a sign-in after an outage of the provider', async () => {
     await provider.disconnect();
     expect(await outcome(flow.begin(consoleRedirectUri))).toBe('unavailable');
     await provider.return();
@@ -165,7 +165,7 @@ describe('an unavailable provider (S4)', () => {
     await provider.fail(null);
   });
 
-  it('does not send requests over http unless allowed (S5)', async () => {
+  it('does not send requests to the provider over http unless allowed (S5)', async () => {
     expect(await outcome(create({ allowedHosts: 'elsewhere.example.org' }).begin(consoleRedirectUri))).toBe(
       'unavailable',
     );
@@ -184,7 +184,7 @@ describe('the email of a signed-in user (D105)', () => {
     await provider.keepEmailFromIdTokens(false);
   });
 
-  it('requests the email once if the ID token omits it, and not otherwise', async () => {
+  it('requests the email once if it is missing in the ID token, and otherwise not at all', async () => {
     await finish();
     expect((await provider.countRequests())[userinfo]).toBeUndefined();
     await provider.keepEmailFromIdTokens(true);
@@ -201,7 +201,7 @@ describe('the email of a signed-in user (D105)', () => {
     expect((await finish(create())).identity.verifiedEmail).toBeUndefined();
   });
 
-  it('does not need an email of a user known by subject', async () => {
+  it('completes the sign-in when the email cannot be read', async () => {
     await provider.keepEmailFromIdTokens(true);
     await provider.answer(userinfo, { status: 503, body: '' });
     await expect(finish(create())).resolves.toMatchObject({
@@ -236,7 +236,7 @@ describe('reasons of a failed sign-in (D105)', () => {
     [{ status: 200, body: '<html>', type: 'text/html' }, 'away', 'no_json'],
     [{ status: 403, body: '<html>', type: 'text/html' }, 'away', 'status_403'],
     [{ status: 200, body: '{"access' }, 'away', 'no_json'],
-  ])('a token response of %j: %s', async (answer, failure, detail) => {
+  ])('reports the reason for a token response of %j: %s', async (answer, failure, detail) => {
     const { query, kept } = await comeBack();
     await provider.answer(token, answer);
     await expect(flow.finish(query, kept)).rejects.toMatchObject({ failure, detail });
@@ -248,7 +248,7 @@ describe('reasons of a failed sign-in (D105)', () => {
     ['server_error', 'away'],
     ['invalid_scope', 'misconfigured'],
     ['unauthorized_client', 'misconfigured'],
-  ])('a callback with the error %s: %s', async (error, failure) => {
+  ])('reports the reason for a callback with the error %s: %s', async (error, failure) => {
     const { query, kept } = await comeBack();
     const state = new URLSearchParams(query).get('state') ?? '';
     const back = new URLSearchParams({ error, state, iss: provider.issuer });
@@ -260,12 +260,12 @@ describe('reasons of a failed sign-in (D105)', () => {
     [{ status: 200, body: 'soon' }, 'away', 'no_json'],
     [{ status: 404, body: '' }, 'misconfigured', 'status_404'],
     [{ status: 200, body: '{"issuer":"https://elsewhere.example.org"}' }, 'misconfigured', 'issuer'],
-  ])('a discovery response of %j: %s', async (answer, failure, detail) => {
+  ])('reports the reason for a discovery response of %j: %s', async (answer, failure, detail) => {
     await provider.answer(configuration, answer);
     await expect(create().begin(consoleRedirectUri)).rejects.toMatchObject({ failure, detail, code: 'unavailable' });
   });
 
-  it('reports that this browser did not start the sign-in', async () => {
+  it('reports a callback in a browser that did not start the sign-in', async () => {
     await expect(flow.finish((await comeBack()).query, undefined)).rejects.toMatchObject({
       failure: 'refused',
       detail: 'state',
@@ -276,7 +276,7 @@ describe('reasons of a failed sign-in (D105)', () => {
 describe('the end of the session at the provider (D105)', () => {
   const returnUri = consoleRedirectUri.replace('/sign-in/callback', '');
 
-  it('redirects to end_session_endpoint with an id_token_hint', async () => {
+  it('redirects a logout to end_session_endpoint with an id_token_hint', async () => {
     const { query, kept } = await comeBack();
     const { retainedForEnd: keptForEnd } = await flow.finish(query, kept);
     const url = new URL((await create().endSession(returnUri, keptForEnd)) ?? '');
@@ -289,7 +289,7 @@ describe('the end of the session at the provider (D105)', () => {
     expect(new URL((await flow.endSession(returnUri, 'forged')) ?? '').searchParams.has('id_token_hint')).toBe(false);
   });
 
-  it('omits the redirect without such an endpoint; the next sign-in can then require credentials', async () => {
+  it('does not redirect a logout without end_session_endpoint, and can require credentials at the next sign-in', async () => {
     const path = '/.well-known/openid-configuration';
     const { end_session_endpoint: _end, ...rest } = (await (await fetch(`${provider.issuer}${path}`)).json()) as Record<
       string,

@@ -1,4 +1,7 @@
-/** Valid and invalid tokens of a certified provider at the verifier (rules/access#identity-provider; S1, S4, S5). */
+/**
+ * The verifier accepts valid tokens of a certified provider and rejects invalid ones (rules/access#identity-provider;
+ * S1, S4, S5).
+ */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createProvider, createSigningKeys, createVerifier, TokenRejectedError, type Verifier } from '#libs/oidc';
@@ -8,7 +11,7 @@ import { type IdentityProvider, startIdentityProvider, waitFor } from '#libs/tes
 let provider: IdentityProvider;
 let outbound: Outbound;
 let verifier: Verifier;
-/** Clocks controlled by the test: wall time in milliseconds, and the monotonic clock. */
+/** The clocks that the test sets: wall time and monotonic time in milliseconds. */
 let wallMs: number;
 let nowMs: number;
 let failures: unknown[];
@@ -36,7 +39,7 @@ beforeEach(async () => {
   await provider.countReads();
 });
 
-/** The reason for rejection; `accepted`, or the code of another error. */
+/** Returns `accepted`, the reason for the rejection, or the code of another error. */
 async function judge(token: string, by = verifier): Promise<string> {
   try {
     await by.verify(token);
@@ -48,8 +51,8 @@ async function judge(token: string, by = verifier): Promise<string> {
 const seconds = (offset: number): number => Math.floor(wallMs / 1000) + offset;
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-describe('a token of the provider (S1)', () => {
-  it("accepts an app's token from the code flow, with its subject", async () => {
+describe('access tokens of the provider (S1)', () => {
+  it('accepts an access token from the code flow, with its subject and email', async () => {
     await provider.describe('ada', { email: 'ada@example.org', email_verified: true });
     const { identity, endsAtMs } = await verifier.verify(await provider.accessToken('ada'));
     expect(identity).toEqual({ issuer: provider.issuer, subject: 'ada', verifiedEmail: 'ada@example.org' });
@@ -67,7 +70,7 @@ describe('a token of the provider (S1)', () => {
     expect(await judge(await provider.sign({}, { typ }))).toBe('accepted');
   });
 
-  it('uses the email of a token only if it is verified with the boolean true', async () => {
+  it('uses the email of a token only if email_verified is the boolean true', async () => {
     const emails = [];
     for (const email_verified of [true, 'true', 1, false, undefined]) {
       const token = await provider.sign({ email: 'ada@example.org', email_verified });
@@ -77,8 +80,8 @@ describe('a token of the provider (S1)', () => {
   });
 });
 
-describe('an invalid token (S1)', () => {
-  it('rejects a token without a signature, whatever the algorithm is named', async () => {
+describe('invalid access tokens (S1)', () => {
+  it('rejects a token without a signature for every spelling of its algorithm', async () => {
     const [, payload = ''] = (await provider.sign()).split('.');
     for (const alg of ['none', 'None', 'NONE']) {
       expect(await judge(`${part({ alg })}.${payload}.`)).toBe('algorithm');
@@ -110,7 +113,7 @@ describe('an invalid token (S1)', () => {
     expect(await judge(`${rsaHeader}.${payload}.${signature}`)).toBe('signature');
   });
 
-  it('rejects a token with any change', async () => {
+  it('rejects a token with any changed character', async () => {
     const [header = '', payload = '', signature = ''] = (await provider.sign({ sub: 'ada' })).split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
     expect(await judge(`${header}.${part({ ...claims, sub: 'root' })}.${signature}`)).toBe('signature');
@@ -131,7 +134,7 @@ describe('an invalid token (S1)', () => {
     ['claims', { sub: 'x'.repeat(256) }],
     ['claims', { sub: 'a\u0000b' }],
     ['type', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
-  ])('rejects a token for its %s: %j', async (refusal, claims) => {
+  ])('rejects a token for its invalid %s: %j', async (refusal, claims) => {
     expect(await judge(await provider.sign(claims))).toBe(refusal);
   });
 
@@ -151,9 +154,9 @@ describe('an invalid token (S1)', () => {
     'eyJhbGciOiJSUzI1NiJ9..',
     `eyJ${'x'.repeat(20_000)}.e30.e30`,
     `${part({ alg: 'RS256' })}.${part([])}.e30`,
-  ])('rejects what is not a token: %.40s', async (text) => expect(await judge(text)).toBe('malformed'));
+  ])('rejects malformed text as a token: %.40s', async (text) => expect(await judge(text)).toBe('malformed'));
 
-  it('accepts a token for one of several audiences', async () => {
+  it('accepts a token with one of the configured audiences', async () => {
     const both = create(provider.issuer, ['https://other.example.org', provider.audience]);
     expect(await judge(await provider.sign({ aud: ['https://third.example.org', provider.audience] }), both)).toBe(
       'accepted',
@@ -162,14 +165,14 @@ describe('an invalid token (S1)', () => {
 });
 
 describe('clock differences (S1)', () => {
-  it("accepts a difference of 30 seconds from the provider's clock, and not more", async () => {
+  it('accepts a clock difference of 30 seconds from the provider and no more', async () => {
     const judged = [];
     for (const claims of [{ exp: seconds(-29) }, { exp: seconds(-31) }, { nbf: seconds(29) }, { nbf: seconds(32) }])
       judged.push(await judge(await provider.sign(claims)));
     expect(judged).toEqual(['accepted', 'expired', 'accepted', 'early']);
   });
 
-  it('a cached token expires', async () => {
+  it('rejects a cached token after it expires', async () => {
     const token = await provider.sign({ exp: seconds(60) });
     expect(await judge(token)).toBe('accepted');
     wallMs += 91_000;
@@ -186,7 +189,7 @@ describe('keys of the provider (S1)', () => {
     expect(await provider.countReads()).toBe(1);
   });
 
-  it('reads the keys again for a token with a new key, which is accepted at once', async () => {
+  it('reads the keys again for a token with a new key, and accepts it immediately', async () => {
     const old = await provider.sign();
     expect(await judge(old)).toBe('accepted');
     await provider.rotate();
@@ -195,7 +198,7 @@ describe('keys of the provider (S1)', () => {
     expect(await provider.countReads()).toBe(2);
   });
 
-  it('reads the keys at most every 30 seconds, however many unknown keys are used', async () => {
+  it('reads the keys at most every 30 seconds for tokens with unknown keys', async () => {
     expect(await judge(await provider.sign())).toBe('accepted');
     const flood = await Promise.all(
       Array.from({ length: 50 }, (_, index) => provider.sign({}, { kid: `unknown-${index}` })),
@@ -210,13 +213,13 @@ describe('keys of the provider (S1)', () => {
     expect(await provider.countReads()).toBe(1);
   });
 
-  it('does not read keys for tokens of other issuers, or for expired ones', async () => {
+  it('rejects expired tokens and tokens of other issuers without reading keys', async () => {
     expect(await judge(await provider.sign({ iss: 'https://elsewhere.example.org' }, { kid: 'x' }))).toBe('issuer');
     expect(await judge(await provider.sign({ exp: seconds(-60) }, { kid: 'x' }))).toBe('expired');
     expect(await provider.countReads()).toBe(0);
   });
 
-  it('reads the keys again after ten minutes, so that a withdrawn one becomes invalid', async () => {
+  it('reads the keys again after ten minutes, and then rejects tokens of a removed key', async () => {
     const token = await provider.sign();
     expect(await judge(token)).toBe('accepted');
     await provider.rotate();
@@ -224,13 +227,13 @@ describe('keys of the provider (S1)', () => {
     await waitFor(async () => (await judge(token)) === 'key');
   });
 
-  it('finds a key without a kid if only one matches', async () => {
+  it('accepts a token without a kid if exactly one key matches', async () => {
     expect(await judge(await provider.sign({}, { kid: undefined }))).toBe('accepted');
   });
 });
 
 describe('an unavailable provider (S4)', () => {
-  it('accepts tokens of known keys during an outage; unknown keys cannot be checked until the provider is back', async () => {
+  it('accepts tokens of cached keys during an outage, and returns unavailable for unknown keys', async () => {
     const known = await provider.sign();
     expect(await judge(known)).toBe('accepted');
     await provider.disconnect();
@@ -241,7 +244,7 @@ describe('an unavailable provider (S4)', () => {
       'unavailable',
       'accepted',
     ]);
-    nowMs = 700_000; // the cached keys are old, too
+    nowMs = 700_000; // The cached keys have also expired.
     expect([await judge(known), await judge(known)]).toEqual(['accepted', 'accepted']);
     await provider.return();
     nowMs += 30_000;
@@ -249,7 +252,7 @@ describe('an unavailable provider (S4)', () => {
     expect(failures.length).toBeGreaterThan(0);
   });
 
-  it('retries every five seconds while no key is known', async () => {
+  it('retries reading the keys every five seconds while none is cached', async () => {
     await provider.fail(500);
     const token = await provider.sign();
     const judged = [];
@@ -263,7 +266,7 @@ describe('an unavailable provider (S4)', () => {
     expect(await judge(token)).toBe('accepted');
   });
 
-  it('rejects a discovery document of another issuer, or over http unless allowed (S5)', async () => {
+  it('rejects a discovery document of another issuer, or with a key URL that is not allowed (S5)', async () => {
     const other = create(`${provider.issuer}/`);
     expect(await judge(await provider.sign({ iss: `${provider.issuer}/` }), other)).toBe('unavailable');
     expect(String(failures[0])).toContain('another issuer');

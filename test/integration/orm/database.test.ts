@@ -41,7 +41,7 @@ describe('createDatabase (architecture#data)', () => {
 
   const newId = (): number => nextId++;
 
-  describe('statements', () => {
+  describe('statements of createDatabase', () => {
     it('prepares statements once per connection, inside and outside a transaction', async () => {
       const named = {
         name: 'prepared.count',
@@ -56,7 +56,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.query(named)).resolves.toEqual([{ n: 1 }]);
     });
 
-    it('plans statements for their values, once, or as PostgreSQL decides', async () => {
+    it('uses custom, generic or automatic query plans as the statement declares', async () => {
       const plans = async (planned?: 'each-call' | 'once'): Promise<unknown> => {
         const name = `planned.${planned ?? 'freely'}`;
         const text = 'select count(*) from pg_class where relname = $1';
@@ -78,7 +78,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(plans('each-call')).resolves.toEqual([]);
     });
 
-    it('statements planned once fail with their own error, and do not change the connection', async () => {
+    it("throws the error of a failed statement with a generic plan, and restores the connection's setting", async () => {
       const fail: PreparedStatement = { name: 'planned.fail', text: 'select 1 / $1::integer', planned: 'once' };
       const mode = { name: 'planned.mode', text: `select current_setting('plan_cache_mode') as mode` };
       for (let call = 0; call < 10; call++)
@@ -111,7 +111,7 @@ describe('createDatabase (architecture#data)', () => {
       });
     });
 
-    it('statements continue to work after a migration changed their result type', async () => {
+    it('runs a prepared statement again after a migration changed its result type', async () => {
       const read = { name: 'stale.read', text: 'select * from stale' };
       await db.query({ name: 'stale.create', text: 'create table stale (a int)' });
       await Promise.all(Array.from({ length: 5 }, () => db.query(read)));
@@ -120,7 +120,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.transaction((tx) => tx.query(read))).resolves.toEqual([]);
     });
 
-    it('a failed statement names the violated constraint', async () => {
+    it('names the violated constraint in the error of a statement', async () => {
       const id = newId();
       await db.query(addThing, [id, `thing ${id}`]);
       const twice = await db.query(addThing, [newId(), `thing ${id}`]).catch((error: unknown) => error);
@@ -140,8 +140,8 @@ describe('createDatabase (architecture#data)', () => {
     });
   });
 
-  describe('transaction', () => {
-    it('rolls back when its callback throws, and releases the connection', async () => {
+  describe('transactions of createDatabase', () => {
+    it('rolls back a transaction when its callback throws, and releases the connection', async () => {
       const id = newId();
       const failed = db.transaction(async (tx) => {
         await tx.query(addThing, [id, `lost ${id}`]);
@@ -153,7 +153,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('fails with the error of a statement that its callback ignores', async () => {
+    it('fails a transaction with the error of a statement that its callback ignores', async () => {
       const failed = db.transaction(async (tx) => {
         await tx.query({ name: 'divide', text: 'select 1 / 0' }).catch(() => undefined);
       });
@@ -161,7 +161,7 @@ describe('createDatabase (architecture#data)', () => {
     });
 
     it.each(['once', 'each-call', undefined] as const)(
-      'fails every statement after a failed one (planned: %s) with the first error',
+      'fails every later statement of a failed transaction (planned: %s) with the first error',
       async (planned) => {
         const seen: unknown[] = [];
         const failed = db.transaction(async (tx) => {
@@ -177,7 +177,7 @@ describe('createDatabase (architecture#data)', () => {
       },
     );
 
-    it('retries when a later statement reports the deadlock of an earlier one', async () => {
+    it('retries a transaction when a statement after the deadlock reports it', async () => {
       const fail = {
         name: 'deadlock',
         text: `do $$ begin raise exception 'stuck' using errcode = '40P01'; end $$`,
@@ -193,17 +193,20 @@ describe('createDatabase (architecture#data)', () => {
       expect(attempts).toBe(3);
     });
 
-    it.each(['40P01', '40001', '55P03'])('returns unavailable when %s remains', async (code) => {
-      const fail = {
-        name: `fail.${code}`,
-        text: `do $$ begin raise exception 'stuck' using errcode = '${code}'; end $$`,
-      };
-      const failed = db.transaction((tx) => Promise.all([tx.query(fail), tx.query(findThing, [1])]));
-      await expect(failed).rejects.toMatchObject({ code: 'unavailable', status: 503, retryable: true });
-      await expect(db.query(fail)).rejects.toMatchObject({ status: 503, retryable: true });
-    });
+    it.each(['40P01', '40001', '55P03'])(
+      'returns unavailable when a transaction repeatedly fails with %s',
+      async (code) => {
+        const fail = {
+          name: `fail.${code}`,
+          text: `do $$ begin raise exception 'stuck' using errcode = '${code}'; end $$`,
+        };
+        const failed = db.transaction((tx) => Promise.all([tx.query(fail), tx.query(findThing, [1])]));
+        await expect(failed).rejects.toMatchObject({ code: 'unavailable', status: 503, retryable: true });
+        await expect(db.query(fail)).rejects.toMatchObject({ status: 503, retryable: true });
+      },
+    );
 
-    it('sends ordered statements without waiting in between: each sees the effects of earlier ones, and the first failure is thrown', async () => {
+    it('sends the statements of a pipeline without waiting, applies them in order, and throws the first failure', async () => {
       const id = newId();
       const sent: number[] = [];
       const [added, found] = await db.transaction((tx) =>
@@ -236,7 +239,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(kept?.query({ name: 'late', text: 'select 1' })).rejects.toThrow(/is over/);
     });
 
-    it('retries after a serialization failure and after a deadlock, and runs callbacks once', async () => {
+    it('retries a transaction after a serialization failure or a deadlock, and runs its callbacks once', async () => {
       const [first, second] = [newId(), newId()];
       for (const id of [first, second]) await db.query(addThing, [id, `lock ${id}`]);
       const lock = { name: 'thing.lock', text: 'update things set big = big + 1 where id = $1' };
@@ -265,7 +268,7 @@ describe('createDatabase (architecture#data)', () => {
       ).resolves.toEqual([{ sum: 6 }]);
     });
 
-    it('sends the last statements together with its commit, and fails with their error', async () => {
+    it('sends the statements of beforeCommit together with the commit, and fails with their error', async () => {
       const [id, other] = [newId(), newId()];
       let committed = 0;
       await db.transaction(async (tx) => {
@@ -288,7 +291,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('does not run callbacks when it fails', async () => {
+    it('does not run the afterCommit callbacks of a failed transaction', async () => {
       let called = false;
       const failed = db.transaction(async (tx) => {
         tx.afterCommit(() => (called = true));
@@ -299,7 +302,7 @@ describe('createDatabase (architecture#data)', () => {
     });
   });
 
-  describe('stream', () => {
+  describe('streams of createDatabase', () => {
     const numbers = { name: 'numbers', text: 'select i from generate_series(1, $1::int) i' };
 
     it('streams rows in batches from a cursor', async () => {
@@ -312,7 +315,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(sizes).toEqual([130, 60, 60]);
     });
 
-    it('completes when the reader stops at its last batch, and yields nothing for an empty result', async () => {
+    it('completes a stream when the reader stops at the last batch, and yields no batch for an empty result', async () => {
       for await (const rows of db.stream(numbers, [5], { batchSize: 10 })) {
         expect(rows).toHaveLength(5);
         break;
@@ -340,7 +343,7 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.query(setting, [1])).resolves.toEqual([{ value: '0.1' }]);
     });
 
-    it('ends the query when the reader stops, and retains the connection', async () => {
+    it('ends a streamed query when the reader stops, and keeps the connection', async () => {
       const before = db.stats().total;
       for await (const rows of db.stream(numbers, [100_000], { batchSize: 10 })) {
         expect(rows).toHaveLength(10);
@@ -355,7 +358,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('throws the error of the query, and the pool remains usable', async () => {
+    it('throws the error of a streamed query, and keeps the pool usable', async () => {
       const read = async (): Promise<void> => {
         for await (const _rows of db.stream(
           { name: 'fails', text: 'select 10 / (5 - i) from generate_series(1, 9) i' },
@@ -370,8 +373,8 @@ describe('createDatabase (architecture#data)', () => {
     });
   });
 
-  describe('an unavailable database', () => {
-    it('returns unavailable without revealing secrets', async () => {
+  describe('createDatabase while the database is unavailable', () => {
+    it('returns unavailable for an unreachable database without revealing secrets', async () => {
       const url = new URL(env.settings['DATABASE_URL'] ?? '');
       url.port = '1';
       url.password = 'hidden-word';
@@ -398,7 +401,7 @@ describe('createDatabase (architecture#data)', () => {
       await away.close();
     });
 
-    it('rejects a malformed URL without repeating it', async () => {
+    it('rejects a malformed database URL without repeating it', async () => {
       const broken = createDatabase({
         url: 'postgres://a:hidden-word@[',
         schema: 'x',
@@ -414,7 +417,7 @@ describe('createDatabase (architecture#data)', () => {
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('hidden-word');
     });
 
-    it('only running statements fail when connections are cut', async () => {
+    it('fails only running statements when connections are cut', async () => {
       await Promise.all(Array.from({ length: 3 }, () => db.ping()));
       const outcome = db
         .transaction((tx) => tx.query({ name: 'cut', text: 'select pg_sleep(25)' }))

@@ -1,4 +1,7 @@
-/** Entities are the single declaration of a service's tables: they are compared with the result of the migrations. */
+/**
+ * Entities are the only declaration of the tables of a service. They are compared with the tables that the migrations
+ * create.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -68,7 +71,7 @@ async function listDeclared(service: string): Promise<Column[]> {
   return declared.map((column) => ({ ...column, type: typeOf.get(column.type) ?? column.type }));
 }
 
-/** Do not add names: new tables have `bigint` ids. */
+/** Ids of older tables, which are narrower than `bigint`. Do not add names: new tables have `bigint` ids. */
 const narrowIds = [
   'agents.agents.id',
   'conversations.all_conversations.id',
@@ -114,7 +117,7 @@ describe('entities (architecture#data)', () => {
     },
   );
 
-  it('new tables have 64-bit ids: 32-bit ids exist only in older tables (docs/guides/large-ids.md)', async () => {
+  it('uses 64-bit ids in new tables; 32-bit ids exist only in the listed older tables (docs/guides/large-ids.md)', async () => {
     const narrow = await env.sql<{ column: string }>(
       `select format('%I.%I.%I', n.nspname, r.relname, a.attname) as column
        from pg_attribute a join pg_class r on r.oid = a.attrelid join pg_namespace n on n.oid = r.relnamespace

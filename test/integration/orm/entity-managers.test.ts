@@ -1,4 +1,4 @@
-/** MikroORM units of work, each in an open transaction. */
+/** MikroORM entity managers, each in an open transaction. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EntitySchema } from '@mikro-orm/postgresql';
 import { isRawNumber } from '#libs/json';
@@ -44,8 +44,8 @@ afterAll(async () => {
   await env.stop();
 });
 
-describe('units of work (architecture#data)', () => {
-  it('load their entities on first use', async () => {
+describe('entity managers of transactions (architecture#data)', () => {
+  it('load the entities of a service on first use', async () => {
     const keyless = new EntitySchema({
       name: 'Keyless',
       tableName: 'things',
@@ -55,7 +55,7 @@ describe('units of work (architecture#data)', () => {
     await expect(db.transaction((tx) => units.get(tx))).rejects.toThrow('Keyless');
   });
 
-  it('share the connection of their transaction with its statements', async () => {
+  it('use the same connection as the statements of their transaction', async () => {
     const id = newId();
     await db.transaction(async (tx) => {
       await tx.query(addThing, [id, `shared ${id}`]);
@@ -73,7 +73,7 @@ describe('units of work (architecture#data)', () => {
     await expect(db.query(findThing, [id])).resolves.toEqual([{ id, name: `renamed ${id}` }]);
   });
 
-  it('preserve big integers', async () => {
+  it('preserve big integers in JSON columns', async () => {
     const id = newId();
     await db.query(
       { name: 'thing.big', text: `insert into things (id, name, doc) values ($1, $2, '{"n": 12345678901234567890}')` },
@@ -89,7 +89,7 @@ describe('units of work (architecture#data)', () => {
     ]);
   });
 
-  it('nest as savepoints', async () => {
+  it('run nested transactions as savepoints', async () => {
     const [kept, dropped] = [newId(), newId()];
     await db.transaction(async (tx) => {
       const em = await things.get(tx);
@@ -106,7 +106,7 @@ describe('units of work (architecture#data)', () => {
     await expect(db.query(findThing, [dropped])).resolves.toHaveLength(0);
   });
 
-  it('run only in transactions, one in each', async () => {
+  it('entity managers run only in transactions, one per transaction', async () => {
     await db.transaction(async (tx) => expect(await things.get(tx)).toBe(await things.get(tx)));
     await expect(things.orm.em.fork().findOne(thingSchema, { id: 1 })).rejects.toThrow(
       'A unit of work runs in a transaction',

@@ -46,7 +46,7 @@ const listPids = async (): Promise<Set<number>> => {
 };
 
 describe('a database of several servers (target_session_attrs=read-write)', () => {
-  it('connects to the server that accepts writes, at any position in the list', async () => {
+  it('connects to the server that accepts writes, regardless of its position in the URL', async () => {
     await write(1);
     expect(await list()).toEqual([1]);
     const { standby } = pair;
@@ -56,13 +56,13 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     expect((await run(standby.url, 'show transaction_read_only'))[0]).toEqual({ transaction_read_only: 'on' });
   });
 
-  it('loses its connections at once when the server stops accepting writes, and no write with them', async () => {
+  it('replaces its connections as soon as the server stops accepting writes, and acknowledges no write on the old ones', async () => {
     const { primary } = pair;
     const before = await listPids();
     expect(before.size).toBe(4);
     await run(primary.url, 'alter system set default_transaction_read_only = on', 'select pg_reload_conf()');
-    // Writes fail at once with a transient error as soon as the server has read the setting. Earlier writes are
-    // visible.
+    // Writes are repeated until one fails with a transient error, which happens as soon as the server has read the
+    // setting. The earlier writes are visible.
     const taken = [1];
     for (let id = 50; ; id++) {
       const outcome = await write(id).catch((error: { code: string }) => error.code);
@@ -84,10 +84,10 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     expect([...after].filter((pid) => before.has(pid))).toEqual([]);
   });
 
-  it('does not switch to a standby when the primary is busy and slow', async () => {
+  it('remains connected to a busy and slow primary instead of a standby', async () => {
     const { primary, standby } = pair;
     const proxy = await startTcpProxy(primary.url);
-    proxy.delay(1_300); // delays each of the three replies to a new connection
+    proxy.delay(1_300); // The delay applies to each of the three replies while a connection is opened.
     const url = pair.urlThrough([proxy.url, standby.url].map((one) => new URL(one).host));
     const late = await createDatabase({ url, schema: 'library', poolSize: 1, logger, applicationName: 'test' });
     await late.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [4, 'a title']);
@@ -96,7 +96,7 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     await proxy.stop();
   });
 
-  it('switches to a promoted standby without a restart of the services: no acknowledged write is lost, and no rejected one exists', async () => {
+  it('switches to a promoted standby without a restart, loses no acknowledged write, and stores no rejected one', async () => {
     const acknowledged: number[] = [];
     const state = { goesOn: true };
     let [next, longestMs] = [100, 0];
@@ -104,7 +104,7 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
       while (state.goesOn) {
         const id = next++;
         const startedAt = performance.now();
-        // Retried with the same id: whether a failed attempt took effect is unknown.
+        // The write is retried with the same id, because a failed attempt may have taken effect.
         await waitFor(
           () =>
             addInTransaction(id).then(
@@ -122,7 +122,7 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     await waitFor(() => acknowledged.length > 50);
     const { primary, standby } = pair;
     const replayed = "select coalesce(pg_last_wal_replay_lsn() >= '$'::pg_lsn, false) as done";
-    await run(primary.url, 'alter system set default_transaction_read_only = on', 'select pg_reload_conf()'); // a planned switch-over: writes are replicated first
+    await run(primary.url, 'alter system set default_transaction_read_only = on', 'select pg_reload_conf()'); // A planned switch-over: all writes are replicated before the standby is promoted.
     const [{ lsn } = { lsn: '' }] = await run(primary.url, 'select pg_current_wal_lsn()::text as lsn');
     await waitFor(async () => (await run(standby.url, replayed.replace('$', String(lsn))))[0]?.['done'] === true, {
       what: 'the standby to follow',

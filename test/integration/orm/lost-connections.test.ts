@@ -1,4 +1,4 @@
-/** Cost of lost connections: none while they are idle, otherwise the running statement. */
+/** The cost of lost connections: none while a connection is idle, otherwise the running statement. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, startTcpProxy, type TcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
@@ -7,7 +7,7 @@ const poolSize = 3;
 const pause = { name: 'lost.pause', text: 'select pg_sleep(0.05)' };
 const readOne = { name: 'lost.read', text: 'select 1 as one' };
 const add = { name: 'lost.add', text: 'insert into lost_things (id) values ($1)' };
-/** Only the row count in the database shows whether it ran twice. */
+/** The table has no unique key, so only the number of rows shows whether the statement ran twice. */
 const addAgain = { name: 'lost.add-again', text: 'insert into lost_repeats (id) values ($1)' };
 const countAgain = { name: 'lost.count-again', text: 'select count(*)::int as n from lost_repeats where id = $1' };
 const countThings = { name: 'lost.count', text: 'select count(*)::int as n from lost_things where id = $1' };
@@ -43,21 +43,21 @@ describe('connections of a pool (architecture#data)', () => {
     await env.stop();
   });
 
-  describe('lost while idle, undetected by the pool', () => {
-    it('a reading statement is retried', async () => {
+  describe('connections lost while idle, undetected by the pool', () => {
+    it('retries a reading statement whose connection was lost while idle', async () => {
       proxy.breakConnections();
       await expect(Promise.all(Array.from({ length: poolSize }, () => db.query(readOne)))).resolves.toEqual(
         Array.from({ length: poolSize }, () => [{ one: 1 }]),
       );
     });
 
-    it('a transaction is retried, whatever it writes', async () => {
+    it('retries a transaction whose connection was lost while idle, even if it writes', async () => {
       proxy.breakConnections();
       await db.transaction((tx) => tx.query(add, [1]));
       await expect(db.query(countThings, [1])).resolves.toEqual([{ n: 1 }]);
     });
 
-    it('a stream is retried', async () => {
+    it('retries a stream whose connection was lost while idle', async () => {
       proxy.breakConnections();
       const sizes: number[] = [];
       for await (const rows of db.stream({ name: 'lost.many', text: 'select generate_series(1, 5)' }, [], {
@@ -68,7 +68,7 @@ describe('connections of a pool (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('a writing statement fails: its effect is unknown', async () => {
+    it('fails a writing statement whose connection was lost while idle, because it may have taken effect', async () => {
       proxy.breakConnections();
       await expect(db.query(add, [2])).rejects.toMatchObject({
         code: 'unavailable',
@@ -78,7 +78,7 @@ describe('connections of a pool (architecture#data)', () => {
     });
   });
 
-  it('a started transaction fails and is not retried', async () => {
+  it('fails a started transaction whose connection is lost, and does not retry it', async () => {
     let runs = 0;
     const failed = db.transaction(async (tx) => {
       runs += 1;
@@ -91,11 +91,11 @@ describe('connections of a pool (architecture#data)', () => {
     await expect(db.query(countThings, [3])).resolves.toEqual([{ n: 0 }]);
   });
 
-  describe('lost after the commit, before the answer (rules/operations#promises)', () => {
+  describe('connections lost after the commit, before the response (rules/operations#promises)', () => {
     it.each([
       { of: 'whose statements were answered before', id: 4, before: [readOne] },
       { of: 'that is one packet: begin, statement and commit', id: 5, before: [] },
-    ])('a transaction $of only loses its answer: it took effect, and is not retried', async ({ id, before }) => {
+    ])('fails without a retry after the commit of a transaction $of, whose effect remains', async ({ id, before }) => {
       const single = await open({ poolSize: 1 });
       await single.ping();
       let runs = 0;
@@ -112,7 +112,7 @@ describe('connections of a pool (architecture#data)', () => {
     });
   });
 
-  it('a stream that has returned rows fails and does not restart', async () => {
+  it('fails a stream whose connection is lost after its first rows, and does not restart it', async () => {
     const read = async (): Promise<void> => {
       for await (const rows of db.stream({ name: 'lost.more', text: 'select generate_series(1, 9)' }, [], {
         batchSize: 3,
@@ -125,7 +125,7 @@ describe('connections of a pool (architecture#data)', () => {
     await db.ping();
   });
 
-  it('returns a specific error when all connections are in use for too long', async () => {
+  it('returns an error about waiting requests when all connections are in use for too long', async () => {
     const busy = await open({ poolSize: 1, connectTimeoutMs: 1_000 });
     await waitFor(() => busy.ping().then(() => true));
     await busy.transaction(async (tx) => {

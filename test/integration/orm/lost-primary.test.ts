@@ -37,9 +37,9 @@ const add = (id: number, writer: number): Promise<void> =>
   });
 
 describe('a database that loses its primary', () => {
-  it('retains every acknowledged write exactly once, and accepts new ones on the standby without a restart', async () => {
+  it('keeps every acknowledged write exactly once, and accepts new writes on the standby without a restart', async () => {
     const acknowledged: number[] = [];
-    /** Whether they took effect is unknown. */
+    /** Writes that failed; each may or may not have taken effect. */
     const refused: number[] = [];
     const state = { goesOn: true };
     const writing = Array.from({ length: writers }, async (_, writer) => {
@@ -55,7 +55,7 @@ describe('a database that loses its primary', () => {
     });
     await waitFor(() => acknowledged.length > 100, { what: 'writes' });
 
-    // The standby does not receive the last writes: they must not be acknowledged without its confirmation.
+    // The standby does not receive the last writes, so the primary must not acknowledge them.
     const [receiver] = await runStatements(pair.standby.url, 'select pid from pg_stat_wal_receiver');
     process.kill(Number(receiver?.['pid']), 'SIGSTOP');
     const waiting = `select 1 from pg_stat_activity where wait_event = 'SyncRep'`;
@@ -77,7 +77,7 @@ describe('a database that loses its primary', () => {
     const there = new Set(rows.map(({ id }) => Number(id)));
     expect(there.size).toBe(rows.length);
     expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
-    // Other rows are writes for which no client got a response.
+    // Rows that are neither acknowledged nor failed must not exist.
     const told = new Set([...acknowledged, ...refused]);
     expect([...there].filter((id) => !told.has(id))).toEqual([]);
     expect(refused.length).toBeGreaterThan(0);

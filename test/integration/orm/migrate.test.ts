@@ -65,7 +65,7 @@ describe('migrate (architecture#data)', () => {
     return rows.map(({ name }) => name);
   };
 
-  it('creates the schema, runs pending migrations in order, and then nothing', async () => {
+  it('creates the schema, runs pending migrations in order, and runs none when repeated', async () => {
     const options = { url, schema: 'steps', logger: env.logger };
     const first = [Migration20260101000000_first];
     await expect(migrate({ ...options, migrations: first })).resolves.toEqual(['Migration20260101000000_first']);
@@ -75,7 +75,7 @@ describe('migrate (architecture#data)', () => {
     await expect(tablesOf('steps')).resolves.toEqual(['first', 'migrations', 'second']);
   });
 
-  it('records a replacement as executed if all replaced migrations have run, and runs it if none has', async () => {
+  it('records a replacement as executed if all migrations that it replaces have run, and runs it if none has', async () => {
     class Migration20260103000000_release extends Migration {
       override up(): void {
         this.addSql('create table first (id integer)');
@@ -98,7 +98,7 @@ describe('migrate (architecture#data)', () => {
     await expect(env.sql(`select name from partly.migrations`)).resolves.toHaveLength(1);
   });
 
-  it('allows one migrating process at a time', async () => {
+  it('runs one migrating process at a time', async () => {
     const migrations = [Migration20260101000000_first, Migration20260102000000_second];
     const runs = await Promise.all(
       Array.from({ length: 4 }, () => migrate({ url, schema: 'crowd', migrations, logger: env.logger })),
@@ -107,7 +107,7 @@ describe('migrate (architecture#data)', () => {
     await expect(env.sql('select * from crowd.first')).resolves.toEqual([{ id: 1 }]);
   });
 
-  it('rolls back the failed migration, retains earlier ones and names it', async () => {
+  it('rolls back a failed migration, keeps earlier ones and names the failed one', async () => {
     const migrations = [Migration20260102000000_second, Migration20260103000000_broken];
     const failing = migrate({ url, schema: 'failing', migrations, logger: env.logger });
     await expect(failing).rejects.toThrow(
@@ -116,13 +116,13 @@ describe('migrate (architecture#data)', () => {
     await expect(tablesOf('failing')).resolves.toEqual(['migrations', 'second']);
   });
 
-  it('releases the lock after a failure', async () => {
+  it('releases the migration lock after a failure', async () => {
     await expect(
       migrate({ url, schema: 'failing', migrations: [Migration20260102000000_second], logger: env.logger }),
     ).resolves.toEqual([]);
   });
 
-  /** A separate session, in a transaction that has read `table`. */
+  /** Opens a separate session with a transaction that has read `table`. */
   async function openReader(table: string, application: string): Promise<pg.Client> {
     const reader = new pg.Client({ connectionString: url, application_name: application });
     await reader.connect();
@@ -130,7 +130,7 @@ describe('migrate (architecture#data)', () => {
     await reader.query(`select * from ${table}`);
     return reader;
   }
-  /** Statements for which a migration of the schema waits for a lock. */
+  /** Returns the statements with which a migration of the schema waits for a lock. */
   const blocked = (schema: string) =>
     env.sql(`select pid from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`, [
       `migrate-${schema}`,
@@ -146,18 +146,18 @@ describe('migrate (architecture#data)', () => {
   const begin = (schema: string) =>
     migrate({ url, schema, migrations: [Migration20260101000000_first], logger: env.logger });
 
-  it('allows requests between its attempts to acquire a lock that a reader holds', async () => {
+  it('lets requests run between the attempts of a migration to lock a table that is being read', async () => {
     await begin('patient');
     const reader = await openReader('patient.first', 'long-reader');
     const done = widen('patient', { lockTimeoutMs: 300 });
     await waitFor(async () => (await blocked('patient')).length === 1, { what: 'the migration waits for the lock' });
-    // Queued after the migration, this would wait until the reader ends.
+    // If this statement were queued behind the migration, it would wait until the reader ends.
     await expect(env.sql('select id from patient.first')).resolves.toEqual([{ id: 1 }]);
     await reader.end();
     await expect(done).resolves.toEqual(['Migration20260104000000_widened']);
   });
 
-  it('names the holder of a lock that it could not acquire in time, and changes nothing', async () => {
+  it('names the holder of a lock that a migration could not acquire in time, and changes nothing', async () => {
     await begin('refused');
     const reader = await openReader('refused.first', 'long-reader');
     await expect(widen('refused', { lockTimeoutMs: 1_500, waitMs: 1_000 })).rejects.toThrow(
@@ -167,7 +167,7 @@ describe('migrate (architecture#data)', () => {
     await expect(env.sql('select * from refused.first')).resolves.toEqual([{ id: 1 }]);
   });
 
-  it('leaves nothing in a lock queue when it is interrupted', async () => {
+  it('removes the lock request of an interrupted migration', async () => {
     await begin('ended');
     const reader = await openReader('ended.first', 'long-reader');
     const ended = new AbortController();
@@ -180,7 +180,7 @@ describe('migrate (architecture#data)', () => {
     await expect(widen('ended')).resolves.toEqual(['Migration20260104000000_widened']);
   });
 
-  it('waits for old transactions before the first pending migration, and names them when they do not end', async () => {
+  it('waits for old transactions before the first pending migration, and names those that do not end', async () => {
     await begin('old');
     const reader = await openReader('old.first', 'weekly-report');
     await expect(begin('old')).resolves.toEqual([]);
@@ -192,7 +192,7 @@ describe('migrate (architecture#data)', () => {
     await expect(done).resolves.toHaveLength(1);
   });
 
-  it('names the migration that it is waiting for', async () => {
+  it('names the other migration that prevents its start', async () => {
     const run = await openMigrationRun({ url, logger: env.logger });
     await expect(migrate({ url, schema: 'second', migrations: [], logger: env.logger, waitMs: 600 })).rejects.toThrow(
       /another migration or a backup did not end in time: migrate \(pid \d+, role .+\)\. Nothing was changed/,
@@ -201,7 +201,7 @@ describe('migrate (architecture#data)', () => {
     await expect(migrate({ url, schema: 'second', migrations: [], logger: env.logger })).resolves.toEqual([]);
   });
 
-  it('does not run while a database is being copied', async () => {
+  it('prevents a migration and a database copy from running at the same time', async () => {
     await begin('copied');
     const run = await openMigrationRun({ url, logger: env.logger });
     await expect(openSnapshot(url, ['copied'])).rejects.toThrow(
@@ -258,7 +258,7 @@ describe('migrate (architecture#data)', () => {
     await expect(done).resolves.toHaveLength(1);
   });
 
-  it('rejects unordered lists, unnamed migrations and foreign schemas', async () => {
+  it('rejects unordered migrations, unnamed migrations and invalid schema names', async () => {
     const options = { url, schema: 'never', logger: env.logger };
     const unordered = [Migration20260102000000_second, Migration20260101000000_first];
     await expect(migrate({ ...options, migrations: unordered })).rejects.toThrow(/in that order/);
@@ -290,7 +290,7 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
   const formatAll = async (texts: (string | null)[]): Promise<(string | null)[]> =>
     (await db.query<{ text: string | null }>(format, [texts])).map(({ text }) => text);
 
-  it('prints Z and six digits exactly when the microseconds are not zero', async () => {
+  it('prints an instant in UTC, with six fractional digits unless the microseconds are zero', async () => {
     const texts = [
       '2026-05-01T10:00:00Z',
       '2026-05-01T12:00:00.5+02:00',
@@ -307,7 +307,7 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
     ]);
   });
 
-  it('matches libs/time from year 1 to year 9999', async () => {
+  it('iso_utc matches libs/time from year 1 to year 9999', async () => {
     const first = -62_135_596_800_000_000n;
     const last = 253_402_300_799_999_999n;
     const instants = fc.sample(
@@ -321,7 +321,7 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
     await expect(formatAll(texts)).resolves.toEqual(texts);
   });
 
-  it('does not depend on the time zone of the session, and is inlined', async () => {
+  it('iso_utc ignores the time zone of the session, and is inlined by the planner', async () => {
     await db.transaction(async (tx) => {
       await tx.query({ name: 'zone', text: `set local timezone = 'Asia/Kolkata'` });
       await expect(tx.query(format, [['2026-05-01T10:00:00Z']])).resolves.toEqual([{ text: '2026-05-01T10:00:00Z' }]);

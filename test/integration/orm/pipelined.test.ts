@@ -44,14 +44,14 @@ describe('pipelined statements (architecture#data)', () => {
     await env.stop();
   });
 
-  it('statements of one event loop turn share a connection, each with its own answer, and release it', async () => {
+  it('runs the statements of one event loop turn on one connection, returns each result to its call, and releases the connection', async () => {
     const rows = await readAll(count(10));
     expect(rows.map(({ n }) => n)).toEqual(count(10));
     expect(new Set(rows.map(({ pid }) => pid)).size).toBe(1);
     expect(db.stats()).toMatchObject({ total: 1, idle: 1, waiting: 0 });
   });
 
-  it('use one connection per sixteen statements', async () => {
+  it('uses one connection for each sixteen pipelined statements', async () => {
     const rows = await readAll(count(40));
     expect(rows.map(({ n }) => n)).toEqual(count(40));
     expect(new Set(rows.map(({ pid }) => pid)).size).toBe(3);
@@ -65,7 +65,7 @@ describe('pipelined statements (architecture#data)', () => {
     expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
   });
 
-  it('statements of a later turn do not wait for a slow one', async () => {
+  it('runs statements of a later event loop turn without waiting for an earlier slow one', async () => {
     const slow = db.query<Row>(readSlowly, [1]).then(() => 'slow');
     await turnEnd();
     await turnEnd();
@@ -81,7 +81,7 @@ describe('pipelined statements (architecture#data)', () => {
     expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
   });
 
-  it('pipelined statements wait for a connection together when all are in use', async () => {
+  it('requests one connection for all waiting pipelined statements when all connections are in use', async () => {
     const reads: Promise<Row[]>[] = [];
     await one.transaction(async (tx) => {
       await tx.query(readNumber, [0]);

@@ -76,7 +76,7 @@ const title = (id: number) =>
   db.query<{ title: string }>({ name: 'title', text: 'select title from books where id = $1', pipelined: true }, [id]);
 
 describe('a database behind a pooler', () => {
-  it('reads, writes and streams for many clients on few connections, each with the plans and the schema of its role', async () => {
+  it("reads, writes and streams for many clients on few connections, with query plans and schema of the service's role", async () => {
     const ids = Array.from({ length: 200 }, (_, index) => index + 1);
     await Promise.all(
       ids.map((id) =>
@@ -133,13 +133,13 @@ describe('a database behind a pooler', () => {
     }
   });
 
-  it('uses no named prepared statements, also for statements planned once', async () => {
+  it('uses no named prepared statements behind a pooler, even for generic plans', async () => {
     const prepared = { name: 'prepared', text: 'select name from pg_prepared_statements', planned: 'once' as const };
     const listed = await Promise.all(Array.from({ length: 6 }, () => db.query(prepared)));
     expect(listed.flat()).toEqual([]);
   });
 
-  it('rolls back failures, and reuses the connection', async () => {
+  it('rolls back a failed transaction behind a pooler, and reuses the connection', async () => {
     const twice = db.transaction(async (tx) => {
       await tx.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [1_000, 'new']);
       await tx.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [1, 'there already']);
@@ -149,7 +149,7 @@ describe('a database behind a pooler', () => {
     expect(await countServerConnections()).toBeLessThanOrEqual(poolSize);
   });
 
-  it('a requested lock ends with its transaction, whichever client uses the connection afterwards', async () => {
+  it('releases an advisory lock at the end of its transaction behind a pooler', async () => {
     const lock = { name: 'lock', text: 'select pg_advisory_xact_lock(1)' };
     const attempt = { name: 'try', text: 'select pg_try_advisory_xact_lock(1) as mine' };
     const attemptOf = async (): Promise<unknown> =>
@@ -173,21 +173,22 @@ describe('a database behind a pooler', () => {
         await tx.query({ name: 'ping', text: 'select 1' });
         order.push(`${name} ends`);
       });
-    // More than server connections: calls waiting for the lock and for a connection all complete.
+    // More calls than server connections: both the calls that wait for the lock and the calls that wait for a
+    // connection complete.
     await Promise.all(Array.from({ length: 8 }, (_, index) => inTurn(`${index}`)));
     expect(order).toHaveLength(16);
     for (let place = 0; place < order.length; place += 2)
       expect(order[place + 1]).toBe(order[place]?.replace('begins', 'ends'));
   });
 
-  it('is unavailable while the pooler is unavailable, and recovers with it', async () => {
+  it('is unavailable while the pooler is down, and recovers afterwards', async () => {
     await pgBouncer.disconnect();
     await expect(title(1)).rejects.toMatchObject({ code: 'unavailable' });
     await pgBouncer.return();
     await waitFor(async () => (await title(1).catch(() => [])).length === 1, { what: 'the pooler' });
   });
 
-  it('rejects a role that the set-up has not assigned to this schema, and waits for it', async () => {
+  it('rejects a database role that is not set up for the schema of the service', async () => {
     const other = await open({ schema: 'annex' });
     const asked = other.query({ name: 'ping', text: 'select 1' });
     await expect(asked).rejects.toMatchObject({
@@ -199,7 +200,7 @@ describe('a database behind a pooler', () => {
 });
 
 describe('required settings for a pooler', () => {
-  it('reports a pooler for which the service is not configured', async () => {
+  it('rejects a pooler when DATABASE_POOLER is not set', async () => {
     const untold = await open({ pooled: false });
     await expect(untold.ping()).rejects.toMatchObject({
       code: 'unavailable',
@@ -208,13 +209,13 @@ describe('required settings for a pooler', () => {
     await untold.close();
   });
 
-  it('rejects start options in the URL, which would be lost', async () => {
+  it('rejects start options in the URL, which the pooler would drop', async () => {
     await expect(open({ url: `${pgBouncer.through(ownUrl)}?options=-c%20work_mem%3D64MB` })).rejects.toThrow(
       'set them at the role',
     );
   });
 
-  it('migrates only through a direct URL to PostgreSQL, even if the pooler ignores unknown parameters', async () => {
+  it('runs migrations only with a direct URL to PostgreSQL, even if the pooler ignores unknown parameters', async () => {
     const message = 'must lead straight to PostgreSQL';
     await expect(setUp(pgBouncer.through(adminUrl))).rejects.toThrow(message);
     const silent = await startPgBouncer({

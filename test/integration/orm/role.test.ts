@@ -59,7 +59,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await env.stop();
   });
 
-  it('can read and write the rows of its schema, and no other schema', async () => {
+  it('the role of a service reads and writes the rows of its schema, and no other schema', async () => {
     const db = await open(urlOf(role, password));
     await run(db, `insert into books (title) values ('a')`);
     expect(await run(db, 'select title from books')).toEqual([{ title: 'a' }]);
@@ -73,7 +73,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await db.close();
   });
 
-  it('gets rights on objects of later migrations, and a changed password replaces the old one', async () => {
+  it('grants rights on the tables of later migrations, and replaces the password of the role when it changes', async () => {
     await migrateLibrary(migrations, 'another');
     const db = await open(urlOf(role, 'another'));
     await run(db, 'insert into shelves default values');
@@ -87,7 +87,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await migrateLibrary(migrations);
   });
 
-  it('sends no password in statements: the server stores a verifier that was computed by the client', async () => {
+  it('sends a verifier computed by the client instead of the password to the server', async () => {
     const [stored] = await env.sql<{ rolpassword: string }>('select rolpassword from pg_authid where rolname = $1', [
       role,
     ]);
@@ -96,7 +96,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     );
   });
 
-  it('statements end within a minute, regardless of connection settings', async () => {
+  it('limits statements of the role to a minute, regardless of connection settings', async () => {
     const limits = await env.sql(
       `select unnest(setconfig) as setting from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
        join pg_database d on d.oid = s.setdatabase where r.rolname = $1 and d.datname = current_database()`,
@@ -106,7 +106,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
       { setting: 'statement_timeout=60s' },
       { setting: 'idle_in_transaction_session_timeout=120s' },
     ]);
-    // Settings that a pooler does not forward (rules/operations#a-pooler).
+    // The role has these settings, because a pooler does not forward them (rules/operations#a-pooler).
     expect(limits.slice(2)).toEqual(
       [
         'search_path=library, public',
@@ -118,7 +118,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     );
   });
 
-  it('a service can read which migrations are pending, including a missing schema', async () => {
+  it('lets a service read its pending migrations, even if the schema does not exist', async () => {
     const db = await open(urlOf(role, password));
     expect(await findPendingMigrations(db, 'library', names)).toEqual([]);
     class Migration20260103000000_next extends Migration {
@@ -131,7 +131,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await db.close();
   });
 
-  it('a service can wait until its migrations have run', async () => {
+  it('lets a service wait until its migrations have run', async () => {
     const db = await open(adminUrl, 'later');
     const order: string[] = [];
     const waiting = waitForMigrations({ db, schema: 'later', migrations: names, logger: env.logger }).then(() =>
@@ -145,8 +145,8 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
     await db.close();
   });
 
-  it('rejects a URL without a password, and an invalid URL', () => {
-    // Its password is managed elsewhere, or it uses a certificate.
+  it('rejects a role URL without a password, and an invalid URL', () => {
+    // The password may be missing in the URL: it is managed elsewhere, or the role uses a certificate.
     expect(roleOf('postgresql://someone@localhost/x', 'DATABASE_URL_MEDIA')).toEqual({
       name: 'someone',
       password: undefined,

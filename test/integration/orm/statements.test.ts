@@ -20,16 +20,21 @@ interface Column {
 }
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
-/** A top-level declaration; statements made by functions are found in the exports of the module. */
+/**
+ * Matches a declaration at the top level of a file. Statements that functions create are found in the exports of the
+ * module.
+ */
 const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none|coalesced)\(/gm;
-/** A library creates these tables in each service that uses it; returns one such service. */
+/** Returns one service that uses the library, because a library creates these tables in each such service. */
 const schemaOfLibrary = (name: string): string => (name.startsWith('idempotency/') ? 'directory' : 'conversations');
-/** A table constraint rejects the test's values; the statement was parsed, and its columns are known. */
+/**
+ * Error codes with which a table rejects the values of the test. The statement was parsed, so its columns are known.
+ */
 const refusedByTables = /^(22|23|P0)/;
 
 let env: TestEnvironment;
 let client: pg.Client;
-/** Column names by `<table>.<column>`, as catalog numbers. */
+/** Names of nullable columns by the catalog numbers `<table>.<column>`. */
 let nullableColumns: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
@@ -48,7 +53,7 @@ afterAll(async () => {
   await env.stop();
 });
 
-/** Source files that declare statements, by schema. */
+/** Returns the source files that declare statements, with their schema. */
 function listSources(): { schema: string; path: string; declarations: number }[] {
   return ['services', 'libs'].flatMap((top) =>
     readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
@@ -62,7 +67,7 @@ function listSources(): { schema: string; path: string; declarations: number }[]
   );
 }
 
-/** Statements that a module exports, including those in lists, maps and records. */
+/** Returns the statements that a module exports, including statements in lists, maps and records. */
 function findStatements(value: unknown): AnyStatement[] {
   if (typeof value === 'function') return 'prepared' in value ? [value as unknown as AnyStatement] : [];
   if (value instanceof Map) return [...value.values()].flatMap(findStatements);
@@ -73,7 +78,7 @@ function findStatements(value: unknown): AnyStatement[] {
   return [];
 }
 
-/** Descriptions of the statement's problems. */
+/** Returns the differences between the statement and its declaration, as text. */
 async function findProblems({ prepared, params, row, order }: AnyStatement): Promise<string[]> {
   let columns: Column[] = [];
   const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
@@ -111,7 +116,7 @@ function isExcluded(text: string, column: string): boolean {
   return new RegExp(`\\b${column} (is not null|>=?|<=?|=|in|like|<@|@>|&&)`).test(text);
 }
 
-/** A value of the type; some clauses reject null. */
+/** Returns a value of the type: null, unless statements with such a parameter reject null. */
 function sample(type: string): unknown {
   if (type.endsWith('[]')) return [];
   if (type === 'jsonb') return '[]';
@@ -121,15 +126,18 @@ function sample(type: string): unknown {
 const sources = listSources();
 
 describe('declared statements (architecture#data)', () => {
-  it.each(sources)('$path runs, and has the declared columns', async ({ path, schema, declarations }) => {
-    const statements = findStatements({ ...((await import(join(repoDir, path))) as object) });
-    // Statements that are not exported cannot be run here.
-    expect(statements.length).toBeGreaterThanOrEqual(declarations);
-    await client.query(`set search_path = ${schema}, public`);
-    const problems: string[] = [];
-    for (const item of statements) problems.push(...(await findProblems(item)));
-    expect(problems).toEqual([]);
-  });
+  it.each(sources)(
+    'runs the declared statements of $path, and checks their columns',
+    async ({ path, schema, declarations }) => {
+      const statements = findStatements({ ...((await import(join(repoDir, path))) as object) });
+      // Statements that are not exported cannot be run here, so all declared statements must have been found.
+      expect(statements.length).toBeGreaterThanOrEqual(declarations);
+      await client.query(`set search_path = ${schema}, public`);
+      const problems: string[] = [];
+      for (const item of statements) problems.push(...(await findProblems(item)));
+      expect(problems).toEqual([]);
+    },
+  );
 
   it('statement names are unique within a service', async () => {
     const names = new Map<string, string>();
@@ -145,7 +153,7 @@ describe('declared statements (architecture#data)', () => {
     expect(taken).toEqual([]);
   });
 
-  it('detects wrong column declarations of a statement', async () => {
+  it('detects a statement whose declared columns are wrong', async () => {
     const { sql, statement, t } = await import('#libs/sql');
     const wrong = statement.many({
       name: 'planted',

@@ -35,7 +35,7 @@ const cutOthers = statement.many({
     sql`select pg_terminate_backend(pid) as cut from pg_stat_activity where application_name = ${name} and wait_event = 'PgSleep'`,
 });
 
-describe('concurrent writes of one row (architecture#data)', () => {
+describe('concurrent single-row writes of one statement (architecture#data)', () => {
   let env: TestEnvironment;
   let db: Database;
   let other: Database;
@@ -61,7 +61,7 @@ describe('concurrent writes of one row (architecture#data)', () => {
     await env.stop();
   });
 
-  it('are combined into one transaction, and each call receives its own row', async () => {
+  it('combines concurrent writes into one transaction, and returns to each call its row', async () => {
     const ids = [7, 3, 99, 0];
     const rows = await Promise.all(ids.map((id) => write(id, `line ${id}, "quoted" \\ {`)));
     expect(rows.map((row) => [row?.id, row?.text])).toEqual(ids.map((id) => [id, `line ${id}, "quoted" \\ {0`]));
@@ -69,13 +69,13 @@ describe('concurrent writes of one row (architecture#data)', () => {
     expect(db.stats()).toMatchObject({ total: 1, idle: 1, waiting: 0 });
   });
 
-  it('return nothing to a call whose row does not exist', async () => {
+  it('returns undefined to a write whose row does not exist', async () => {
     const rows = await Promise.all([write(1), write(1_000), write(2)]);
     expect(rows.map((row) => row?.id)).toEqual([1, undefined, 2]);
     expect(await write(1_000)).toBeUndefined();
   });
 
-  it('are combined up to 32, with at most two concurrent transactions', async () => {
+  it('combines up to 32 writes, in at most two concurrent transactions', async () => {
     const rows = await Promise.all(count(100).map((id) => write(id)));
     expect(rows.map((row) => row?.id)).toEqual(count(100));
     const sizes = [...Map.groupBy(rows, (row) => row?.xact).values()].map((group) => group.length);
@@ -83,19 +83,19 @@ describe('concurrent writes of one row (architecture#data)', () => {
     expect(db.stats().total).toBeLessThanOrEqual(2);
   });
 
-  it('are applied to one row in sequence, while other rows are written', async () => {
+  it('applies several writes of one row in sequence, and writes other rows meanwhile', async () => {
     const rows = await Promise.all([write(5, 'a'), write(5, 'b'), write(6, 'c'), write(5, 'd')]);
     expect(rows.map((row) => row?.text.length)).toEqual(expect.arrayContaining([2, 4, 6]));
     expect(rows[0]?.xact).toBe(rows[2]?.xact);
     expect((await readTexts()).slice(4, 8)).toEqual(['', expect.stringMatching(/^([abd]0){3}$/), 'c0', '']);
   });
 
-  it('are not combined when their texts are large', async () => {
+  it('does not combine writes with large texts', async () => {
     const rows = await Promise.all(count(3).map((id) => write(id, 'y'.repeat(150_000))));
     expect(new Set(rows.map((row) => row?.xact)).size).toBe(3);
   });
 
-  it('a failed write does not affect the others, which take effect once each', async () => {
+  it('a failed write does not affect the writes combined with it, which are applied once', async () => {
     const results = await Promise.allSettled([write(1), write(2, 'x', 0), write(3)]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(sqlStateOf((results[1] as PromiseRejectedResult).reason)).toBe('22012');
@@ -103,7 +103,7 @@ describe('concurrent writes of one row (architecture#data)', () => {
     expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
   });
 
-  it('a write waiting for a lock delays neither the others nor later ones', async () => {
+  it('a write that waits for a row lock delays no write of other rows', async () => {
     await other
       .transaction(async (tx) => {
         await lockLine(tx, { id: 50 });
@@ -117,7 +117,7 @@ describe('concurrent writes of one row (architecture#data)', () => {
     expect((await readTexts())[50]).toBe('last0');
   });
 
-  it('writes of a transaction run in that transaction', async () => {
+  it('runs a write within a transaction in that transaction, not combined with others', async () => {
     const failed = db.transaction(async (tx) => {
       expect((await append(tx, { id: 8, addedText: 'gone', divisor: null }))?.text).toBe('gone0');
       throw new Error('never mind');
@@ -126,7 +126,7 @@ describe('concurrent writes of one row (architecture#data)', () => {
     expect((await readTexts())[8]).toBe('');
   });
 
-  it('are not resent when their connection is cut, since they may have taken effect', async () => {
+  it('does not repeat combined writes when their connection is cut, because they may have taken effect', async () => {
     const writes = Promise.allSettled(count(3).map((id) => appendSlowly(db, { id })));
     await waitFor(async () => (await cutOthers(other, { name: 'gathered test' })).length > 0, {
       what: 'writes under way',

@@ -1,6 +1,6 @@
 /**
- * Every subject with every account, on a server with the production users: allowed publications and subscriptions match
- * the contracts.
+ * Tests every subject with every account on a server with the production users: the allowed publications and
+ * subscriptions match the contracts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const queues = contracts.flatMap(({ service, jobs, consumers }) => [
   ...Object.values(consumers ?? {}).map((consumer) => ({ service, ...consumer })),
 ]);
 
-/** Subjects that the platform publishes to, with the allowed users; listed independently of the contracts. */
+/** Every subject to which the platform publishes, with the users that may publish to it. */
 const published: readonly (readonly [string, readonly string[]])[] = [
   ...contracts.flatMap(({ rpcs }) =>
     Object.values(rpcs).map(({ subject, callers }) => [subject, Object.keys(callers)] as const),
@@ -57,7 +57,7 @@ const published: readonly (readonly [string, readonly string[]])[] = [
   ...['JOBS', 'EVENTS', 'FEED'].map((stream) => [`$JS.API.STREAM.PURGE.${stream}`, ['cli']] as const),
 ];
 
-/** Allowed for the administrator only. */
+/** Subjects that only the administrator may use. */
 const forbidden = [
   ...Object.keys(streams).flatMap((stream) => [
     ...['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.GET', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE'].map(

@@ -52,7 +52,7 @@ afterAll(() => {
 });
 
 describe('object store of npm start (rules/operations#promises)', () => {
-  it('has every acknowledged object and no partial one after a kill -9 during uploads', async () => {
+  it('stores every acknowledged object, and no incomplete one, after a kill -9 during uploads', async () => {
     let server = await start('killed');
     const first = connect(server);
     await first.ensureBucket();
@@ -108,7 +108,7 @@ describe('object store of npm start (rules/operations#promises)', () => {
     await server.stop();
   });
 
-  it('retains its objects across a stop, and requires its own credentials and region', async () => {
+  it('keeps its objects across a restart, and requires its credentials and region', async () => {
     let server = await start('kept', { region: 'eu-central-1' });
     const store = connect(server, 'eu-central-1');
     await store.ensureBucket();
@@ -130,7 +130,7 @@ describe('object store of npm start (rules/operations#promises)', () => {
 });
 
 describe('versitygw', () => {
-  it('stores attributes in separate files if the file system does not support them, from then on', async () => {
+  it('stores attributes in separate files if the file system does not support them, also after a restart', async () => {
     const program = join(folder, 'bin', 'versitygw');
     const real = await provideGoTool(versitygwTool, () => {});
     mkdirSync(join(folder, 'bin'), { recursive: true });

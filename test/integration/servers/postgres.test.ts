@@ -59,7 +59,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     await second.stop();
   });
 
-  it('requires the generated password', async () => {
+  it('rejects connections without the generated password', async () => {
     const server = await start('kept');
     const url = new URL(server.url);
     url.password = 'guessed';
@@ -86,7 +86,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     await heir.stop();
   });
 
-  it('starts from scratch after an interrupted first start', async () => {
+  it('starts with a new data directory after an interrupted first start', async () => {
     mkdirSync(join(folder, 'cut.new'));
     writeFileSync(join(folder, 'cut.new', 'PG_VERSION'), '18\n');
     const server = await start('cut');
@@ -94,7 +94,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     await server.stop();
   });
 
-  it('rejects data of another version and says what to do', async () => {
+  it('rejects data of another PostgreSQL version, with the required action', async () => {
     mkdirSync(join(folder, 'old'));
     writeFileSync(join(folder, 'old', 'PG_VERSION'), '9.6\n');
     await expect(start('old')).rejects.toThrow(
@@ -110,7 +110,7 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
   });
 });
 
-/** Shadows the real `unshare` and fails, as in a container that forbids it. */
+/** Adds a failing `unshare` program to the path, as in a container in which namespaces are forbidden. */
 function forbidNamespaces(): void {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -129,7 +129,7 @@ describe('embedded PostgreSQL where user namespaces are forbidden', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('never runs as root: as the caller, or as another account that can access the data', async () => {
+  it('runs PostgreSQL without root: as the caller, or as another account that can access the data', async () => {
     const server = await start('elsewhere');
     const owner = Number(execFileSync('ps', ['-o', 'uid=', '-p', String(server.identity.pid)], { encoding: 'utf8' }));
     expect(owner).not.toBe(0);
@@ -140,7 +140,7 @@ describe('embedded PostgreSQL where user namespaces are forbidden', () => {
     if (!server.dataDir.startsWith(folder)) rmSync(dirname(server.dataDir), { recursive: true, force: true });
   });
 
-  it('takes over data created where namespaces are allowed', async () => {
+  it('uses data that was created while namespaces were allowed', async () => {
     process.env['PATH'] = searchPath;
     chmodSync(folder, 0o755);
     const before = await start('handed-over');

@@ -8,7 +8,7 @@ import { listDatabaseUrls, listNatsUrls } from '../../../libs/servers/service-ac
 
 const services = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'] as const;
 
-describe('accounts of the services (rules/operations#least-privilege)', () => {
+describe('database and NATS accounts of the services (rules/operations#least-privilege)', () => {
   let env: TestEnvironment;
   let databaseUrls: Record<string, string>;
   let natsUrls: Record<string, string>;
@@ -51,7 +51,7 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     }
   });
 
-  it('NATS: a service cannot answer for another', async () => {
+  it('NATS: a service cannot answer calls of another service', async () => {
     const [media, caller] = [await connect('media'), await connect('conversations')];
     const context = { requestId: 'accounts', deadlineMs: Date.now() + 5_000 };
     const handlers = Object.fromEntries(
@@ -64,7 +64,7 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     });
   });
 
-  it('NATS: a service cannot read the queues of another', async () => {
+  it('NATS: a service cannot read the queues of another service', async () => {
     const media = await connect('media');
     const { stream, durable, filter } = conversations.consumers.bookings;
     await expect(media.consume({ stream, durable, filter, concurrency: 1 }, () => Promise.resolve())).rejects.toThrow(
@@ -84,7 +84,7 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
     await expect(media.deleteStreams()).rejects.toThrow(/Permissions Violation/);
   });
 
-  it('NATS: a service can call only operations that allow it', async () => {
+  it('NATS: a service can call only operations that allow it as a caller', async () => {
     const [stranger, owner] = [await connect('directory'), await connect('conversations')];
     const responder = await owner.serve(
       conversations,

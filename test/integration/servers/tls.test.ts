@@ -73,8 +73,8 @@ describe('TLS (docs/guides/tls.md)', () => {
   });
 
   /**
-   * Accepts connections of `plain` without TLS and of all others only with TLS; `shown` authenticates with a
-   * certificate.
+   * Starts a server that accepts the role `plain` without TLS and all other roles only with TLS. The role `shown`
+   * authenticates with a certificate.
    */
   async function startEncryptedPostgres(certificate: Certificate): Promise<PostgresServer> {
     const started = await startPostgres({
@@ -130,7 +130,7 @@ describe('TLS (docs/guides/tls.md)', () => {
     );
   };
 
-  it('behaves for each sslmode as libpq documents', async () => {
+  it('verifies the server for each sslmode as libpq documents', async () => {
     const trusted = `sslrootcert=${authority.cert}`;
     const untrusted = `sslrootcert=${other.cert}`;
     const cases: readonly (readonly [
@@ -172,7 +172,7 @@ describe('TLS (docs/guides/tls.md)', () => {
       expect([parameters, await connect(parameters, options)]).toEqual([parameters, result]);
   });
 
-  it('reads the password for each new connection, from a file and from a command', async () => {
+  it('reads the password for each new database connection, from a file or from a command', async () => {
     const secrets = join(dir, 'secrets');
     mkdirSync(secrets);
     const [file, script] = [join(secrets, 'password'), join(secrets, 'token.mjs')];
@@ -277,7 +277,7 @@ describe('TLS (docs/guides/tls.md)', () => {
       expect(doctor.output).toMatch(new RegExp(`^ok +${name} `, 'm'));
     await service.stop();
 
-    // Certificates of unlisted authorities are not trusted.
+    // Certificates of an authority that is not configured are not trusted.
     const doubting = await run(
       { ...settings, DATABASE_URL: `${postgres.url}?sslmode=verify-full` },
       'cli/main.ts',

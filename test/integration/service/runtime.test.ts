@@ -78,7 +78,7 @@ describe('service runtime (architecture#services)', () => {
     await service.start();
   };
 
-  it('starts and answers when the migrations have run', async () => {
+  it('starts a service and answers calls when its migrations have run', async () => {
     const runtime = await open();
     let started = false;
     const running = run(runtime, async () => {
@@ -105,7 +105,7 @@ describe('service runtime (architecture#services)', () => {
     await reader.close();
   });
 
-  it('stops job sources, then workers, then the rest while bus and database are still available', async () => {
+  it('stops job sources first, then workers, then other components, and closes bus and database last', async () => {
     const runtime = await open();
     const seen: string[] = [];
     let finish = (): void => {};
@@ -133,7 +133,7 @@ describe('service runtime (architecture#services)', () => {
     expect(seen).toEqual(['job begins', 'stops', 'feed stops', 'job ends', 'closed first', 'closed second']);
   });
 
-  it('aborts whatever exceeds its stop timeout, and nothing else', async () => {
+  it('aborts only work that exceeds its stop timeout', async () => {
     const runtime = await open();
     const seen: string[] = [];
     await run(runtime, async () => {
@@ -146,7 +146,7 @@ describe('service runtime (architecture#services)', () => {
     expect(seen).toEqual(['soon']);
   });
 
-  it('is not ready before its preparation ends: an unavailable database is waited for, another failure ends the start', async () => {
+  it('is not ready before its preparation ends, waits for an unavailable database, and fails to start for other errors', async () => {
     const database = await startTcpProxy(env.settings['DATABASE_URL'] ?? '');
     const runtime = await open({ DATABASE_URL: database.url });
     let tries = 0;
@@ -163,7 +163,7 @@ describe('service runtime (architecture#services)', () => {
     await database.stop();
   });
 
-  it('catches up at its start and after a long outage of NATS, not after a short one', async () => {
+  it('catches up at its start and after a long outage of NATS, but not after a short one', async () => {
     const nats = await startTcpProxy(env.settings['NATS_URL'] ?? '');
     const runtime = await open({ NATS_URL: nats.url });
     const caughtUp = { anyOutage: 0, longOutage: 0 };
@@ -191,7 +191,7 @@ describe('service runtime (architecture#services)', () => {
     expect(seen).toEqual(['at once']);
   });
 
-  it('repeats failed cleanup until it stops', async () => {
+  it('repeats a failed cleanup until the service stops', async () => {
     const runtime = await open();
     let runs = 0;
     await run(runtime, async () => {

@@ -1,4 +1,4 @@
-/** Metrics that the chart's alerts and dashboards query, and those that a scrape returns. */
+/** Reads the metrics that the alerts and dashboards of the chart query, and the metrics that a scrape returns. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
@@ -48,7 +48,7 @@ export function readDashboards(): Dashboard[] {
   }));
 }
 
-/** Every expression with its location; Grafana's time variable is replaced. */
+/** Returns every expression with its location. The time variable of Grafana is replaced. */
 export function listExpressions(): { place: string; expr: string }[] {
   const alerts = readAlerts().map(({ alert, expr }) => ({ place: alert, expr }));
   const panels = readDashboards().flatMap(({ file, panels: list }) =>
@@ -63,7 +63,7 @@ export function listExpressions(): { place: string; expr: string }[] {
   }));
 }
 
-/** Metrics of Prometheus itself, kube-state-metrics and kubelets. */
+/** Returns whether the metric belongs to Prometheus, kube-state-metrics or the kubelet. */
 export const isClusterMetric = (metric: string): boolean =>
   metric === 'up' || /^(kube|container|kubelet)_/.test(metric);
 
@@ -73,8 +73,8 @@ export interface Selector {
 }
 
 /**
- * Metrics with the labels of their selectors, and the labels by which results are grouped. @throws Error when the
- * expression is not PromQL.
+ * Returns the metrics with the labels of their selectors, and the labels by which results are grouped. @throws Error
+ * when the expression is not valid PromQL
  */
 export function readExpression(expr: string): { selectors: Selector[]; grouping: string[] } {
   const selectors: { metric: string; labels: string[] }[] = [];
@@ -101,7 +101,7 @@ export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Samples of a scrape in the text format. */
+/** Returns the samples of a scrape in the text format. */
 export function readSamples(text: string): Sample[] {
   return text
     .split('\n')

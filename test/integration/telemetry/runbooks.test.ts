@@ -1,5 +1,5 @@
 /**
- * Alerts and dashboards as files; signals.test.ts checks on a running platform that their metrics exist,
+ * Checks the files of alerts and dashboards. signals.test.ts checks on a running platform that their metrics exist;
  * test/architecture/runbooks.test.ts checks the runbook pages.
  */
 import { readFileSync } from 'node:fs';
@@ -14,24 +14,21 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   });
 
-  it.each(alerts)('$alert has a name, a severity, a summary and a description', (alert) => {
+  it.each(alerts)('describes $alert with a name, a severity, a summary and a description', (alert) => {
     expect(alert.alert).toMatch(/^Coherence[A-Z]\w+$/);
     expect(['critical', 'warning']).toContain(alert.labels.severity);
     expect(alert.annotations.summary.length).toBeGreaterThan(10);
     expect(alert.annotations.description.length).toBeGreaterThan(10);
   });
 
-  it.each(alerts)(
-    '$alert selects only metrics of its installation, and has a `for` duration or says why not',
-    (alert) => {
-      const { selectors } = readExpression(alert.expr);
-      expect(selectors.filter(({ labels }) => !labels.includes('namespace'))).toEqual([]);
-      expect(alert.expr.match(/namespace="\$namespace"/g)).toHaveLength(selectors.length);
-      expect([alert.for, alert.instant].filter((given) => given !== undefined)).toHaveLength(1);
-    },
-  );
+  it.each(alerts)('restricts $alert to its installation, with a `for` duration or a reason for none', (alert) => {
+    const { selectors } = readExpression(alert.expr);
+    expect(selectors.filter(({ labels }) => !labels.includes('namespace'))).toEqual([]);
+    expect(alert.expr.match(/namespace="\$namespace"/g)).toHaveLength(selectors.length);
+    expect([alert.for, alert.instant].filter((given) => given !== undefined)).toHaveLength(1);
+  });
 
-  it('alert texts use only labels that their expression returns', () => {
+  it('uses in alert texts only labels that the expression returns', () => {
     for (const { alert, expr, annotations } of alerts) {
       const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label ?? '');
       const { grouping, selectors } = readExpression(expr);
@@ -59,7 +56,7 @@ describe('expressions of alerts and dashboards (rules/operations#alerts-and-dash
 });
 
 describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
-  it.each(readDashboards())('$title marks when a new release started', ({ annotations }) => {
+  it.each(readDashboards())('marks the start of each release on the dashboard $title', ({ annotations }) => {
     expect(annotations.list).toEqual([expect.objectContaining({ name: 'Releases', enable: true })]);
     expect(annotations.list[0]?.expr).toContain('coherence_build_info{namespace=~"$namespace"}');
   });
@@ -94,7 +91,7 @@ describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
   });
 
   it.each(readDashboards())(
-    '$title has data source and namespace as variables, and units on every panel',
+    'defines data source and namespace of the dashboard $title as variables, and units on every panel',
     (dashboard) => {
       expect(dashboard.uid).toBe(`coherence-${dashboard.file.replace('.json', '')}`);
       expect(dashboard.templating.list.map(({ name }) => name)).toEqual(

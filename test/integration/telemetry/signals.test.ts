@@ -28,7 +28,7 @@ async function readLogLines(): Promise<LogLine[]> {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** Spans of the trace, once it contains all of these. */
+/** Waits until the trace contains spans with all these names, and returns its spans. */
 async function traceOf(root: (span: CollectedSpan) => boolean, names: readonly string[]): Promise<CollectedSpan[]> {
   let found: CollectedSpan[] = [];
   await eventually(async () => {
@@ -47,7 +47,7 @@ async function traceOf(root: (span: CollectedSpan) => boolean, names: readonly s
   return found;
 }
 
-/** Spans from the given one up to the root of its trace. */
+/** Returns the spans from the given one up to the root of the trace. */
 function ancestorsOf(span: CollectedSpan, trace: readonly CollectedSpan[]): string[] {
   const parent = trace.find(({ spanId }) => spanId === span.parentSpanId);
   return [`${span.service}: ${span.name}`, ...(parent === undefined ? [] : ancestorsOf(parent, trace))];
@@ -75,7 +75,7 @@ describe('traces (rules/operations#traces)', () => {
     ]);
   });
 
-  it('shows the work after /recorded in the same trace: the job, the provider calls, the rows', async () => {
+  it('shows the work after a /recorded call in its trace: the job, the provider calls, the rows', async () => {
     const trace = await traceOf(
       (span) => span.name === recordedRoute,
       ['conversations: enqueue transcripts.transcript-import', 'transcripts: job transcripts.transcript-import'],
@@ -111,7 +111,7 @@ describe('traces (rules/operations#traces)', () => {
     );
   });
 
-  it('shows a chat down to the language model, and a Telegram update from its webhook to the model', async () => {
+  it('shows a chat down to the language model, and a Telegram update from its webhook to the model, as one trace each', async () => {
     const asked = await traceOf(
       (span) => span.name === 'POST /api/chat/{agent_slug}/message',
       ['agents: agents.chat.send', 'agents: llm chat'],
@@ -130,7 +130,7 @@ describe('traces (rules/operations#traces)', () => {
     );
   });
 
-  /** Attributes required by the OpenTelemetry conventions. */
+  /** Matches any non-empty value of an attribute that the OpenTelemetry conventions require. */
   const anyText = expect.stringMatching(/./) as unknown;
   const anyPort = expect.any(Number) as unknown;
   const named = (name: string | RegExp) => (span: CollectedSpan) =>
@@ -241,7 +241,7 @@ describe('traces (rules/operations#traces)', () => {
     });
   });
 
-  it('traces contain no port or path in an address, and the process in every span', () => {
+  it('adds server addresses without port or path to spans, and the process to every span', () => {
     const { spans } = signals.collector;
     const addresses = spans
       .map((span) => span.attributes['server.address'])
@@ -253,18 +253,18 @@ describe('traces (rules/operations#traces)', () => {
       expect(new Set(of.map(({ resource }) => resource['service.instance.id'])).size).toBe(1);
   });
 
-  it('sends the configured headers to the collector', () => {
+  it('sends the configured headers to the trace collector', () => {
     expect([...signals.collector.tenants]).toEqual([secretWords.collectorTenant]);
   });
 
-  it("creates no trace for a process's background work", () => {
+  it('creates no trace for the background work of a process', () => {
     const roots = signals.collector.spans.filter((span) => span.parentSpanId === undefined).map((span) => span.name);
     expect(roots.filter((name) => name.startsWith('sql ') || name.startsWith('s3 '))).toEqual([]);
   });
 });
 
 describe('logs (rules/operations#logs)', () => {
-  it('writes one line per request, with request id, ids of trace and span, route template and time', async () => {
+  it('logs one line per request, with request id, trace id, span id, route template and time', async () => {
     await eventually(async () => {
       const lines = (await readLogLines()).filter(
         (line) => line['service'] === 'api-gateway' && line['requestId'] === meeting.requestId,
@@ -283,7 +283,7 @@ describe('logs (rules/operations#logs)', () => {
     });
   });
 
-  it('writes one line per job attempt, with the request and trace that enqueued it', async () => {
+  it('logs one line per job attempt, with the request and trace that enqueued the job', async () => {
     await eventually(async () => {
       const lines = await readLogLines();
       const request = lines.find((line) => line['requestId'] === meeting.requestId && line['msg'] === 'request');
@@ -304,7 +304,7 @@ describe('logs (rules/operations#logs)', () => {
     });
   });
 
-  it('every line with a request id also has the ids of trace and span', async () => {
+  it('adds trace id and span id to every log line with a request id', async () => {
     const lines = (await readLogLines()).filter((line) => line['requestId'] !== undefined);
     expect(lines.length).toBeGreaterThan(10);
     const lacksIds = ({ trace_id: trace, span_id: span }: LogLine): boolean =>
@@ -326,10 +326,10 @@ describe('logs (rules/operations#logs)', () => {
 describe('metrics (rules/operations#metrics)', () => {
   /** Added by Prometheus. */
   const addedLabels = new Set(['namespace', 'pod']);
-  /** Prometheus would rename labels that it adds itself. */
+  /** Labels that Prometheus adds itself; a metric with such a label would get another label name. */
   const reservedLabels = ['job', 'instance', 'namespace', 'pod', 'container', 'endpoint'];
 
-  it('every metric and label used by an alert or a dashboard exists', async () => {
+  it('publishes every metric and label that an alert or a dashboard uses', async () => {
     await eventually(async () => {
       const labelsOf = new Map<string, Set<string>>();
       for (const { metric, labels } of readSamples(await signals.scrape())) {
@@ -411,7 +411,7 @@ describe('metrics (rules/operations#metrics)', () => {
     });
   });
 
-  it('counts no request as waiting for a connection while idle ones exist, including the scrape', async () => {
+  it('reports no waiting database requests while connections are idle, not even the metrics request', async () => {
     await eventually(async () => {
       const waiting = [
         ...(await signals.scrape()).matchAll(/^coherence_database_pool_waiting\{service="(.+)"\} (\d+)$/gm),
@@ -427,7 +427,7 @@ describe('metrics (rules/operations#metrics)', () => {
     });
   });
 
-  it('metrics have no ids in labels, few series each, and no label reserved by Prometheus', async () => {
+  it('uses no ids and no label names reserved by Prometheus as metric labels, and few series per metric', async () => {
     const samples = readSamples(await signals.scrape()).filter(({ metric }) => metric !== 'nodejs_version_info');
     const looksLikeId = /[0-9a-f]{8}-[0-9a-f]{4}|[0-9a-f]{16}|^[0-9]{4,}$|\/[0-9]+(\/|$)|@|\s(?!\S)/i;
     const named = samples.flatMap(({ metric, labels }) =>

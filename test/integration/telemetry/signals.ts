@@ -22,7 +22,7 @@ import {
   type TestPlatform,
 } from '../../e2e/test-platform.ts';
 
-/** Words that occur only in bodies: none may appear in a log or a trace. */
+/** Words that occur only in request and response bodies. They must not appear in logs or traces. */
 export const secretWords = {
   password: `secret-of-${randomBytes(9).toString('hex')}`,
   botToken: `777:${randomBytes(12).toString('hex')}`,
@@ -41,7 +41,7 @@ export interface Signals {
   readonly platform: TestPlatform;
   readonly demo: Demo;
   readonly collector: TraceCollector;
-  /** Current `/metrics` output of every service. */
+  /** Returns the current `/metrics` output of every service. */
   scrape(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface Signals {
 const windowStart = '2026-05-01T10:00:00Z';
 const windowEnd = '2026-05-01T11:00:00Z';
 
-/** Starts everything; on failure, stops what was already started. */
+/** Starts everything. If a start fails, stops what has already been started. */
 export async function startSignals(url: string): Promise<Signals & { provider: RealtimeKitServer; llm: LlmServer }> {
   const llm = await startLlm({ apiKey: secretWords.llmKey });
   const telegram: TelegramServer = await startTelegram();
@@ -73,7 +73,7 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
         MEMORY_DELAY_MS: '0',
         LOG_LEVEL: 'debug',
       },
-      { processes: true }, // each with separate telemetry
+      { processes: true }, // Each service runs in a separate process, so that each has its own telemetry.
     );
     const demo = await applyDemo(platform, 'signals', [
       { slug: 'held', title: 'Held' },
@@ -100,7 +100,10 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
   }
 }
 
-/** A recorded conversation whose transcript is imported. @returns its id and the request id of `/recorded` */
+/**
+ * Records a conversation and waits until its transcript is imported. @returns the conversation id and the request id of
+ * `/recorded`
+ */
 export async function playMeeting({
   platform,
   demo,

@@ -21,12 +21,12 @@ describe('createTestEnvironment', () => {
     await expect(second.sql('select 1 from public.mark')).rejects.toThrow(/mark/);
   });
 
-  it('separates environments on the shared servers', () => {
+  it('separates databases, prefixes and buckets of environments on shared servers', () => {
     expect(first.settings['NATS_SUBJECT_PREFIX']).not.toBe(second.settings['NATS_SUBJECT_PREFIX']);
     expect(first.settings['S3_BUCKET']).not.toBe(second.settings['S3_BUCKET']);
   });
 
-  it('waits for a condition and reports which one was not met', async () => {
+  it('waitFor waits for a condition, and names a condition that was not met', async () => {
     let calls = 0;
     await expect(waitFor(() => ++calls === 3 && 'done', { intervalMs: 1 })).resolves.toBe('done');
     await expect(waitFor(() => undefined, { timeoutMs: 20, intervalMs: 5, what: 'a job' })).rejects.toThrow(

@@ -1,4 +1,4 @@
-/** Two PostgreSQL servers that lose their connection to each other (rules/operations#promises). */
+/** A primary and its standby PostgreSQL server lose the connection to each other (rules/operations#promises). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ async function loseUnderLoad(first: number): Promise<number[]> {
 }
 
 describe('PostgreSQL with a synchronous standby', () => {
-  it('retains everything acknowledged after the loss of one server and then, after its recovery, of the other', async () => {
+  it('keeps all acknowledged rows after the loss of one server and, after its recovery, of the other server', async () => {
     await runStatements(pair.primary.url, 'create table kept (id int primary key)');
     const lost = pair.primary.url;
     const first = await loseUnderLoad(1_000);

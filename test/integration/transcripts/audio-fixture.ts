@@ -25,19 +25,22 @@ import { startTranscriptFixture, type Meeting, type MeetOptions, type Transcript
 
 export interface AudioFixture extends TranscriptFixture {
   readonly llm: LlmServer;
-  /** A conversation whose step transcribes its audio. */
+  /** Creates a conversation whose step transcribes its audio. */
   hold(options: MeetOptions & { audio?: Buffer; name?: string }): Promise<Meeting>;
   upload(id: number, audio: Buffer, name?: string): Promise<void>;
   startTranscripts(overrides?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
-  /** Stored rows: seconds from the start of the window, and the text. */
+  /** Returns the stored rows: start and end in seconds from the start of the window, and the text. */
   rows(id: number): Promise<[number, number, string][]>;
   /** Watches the transcription jobs. */
   readonly jobs: JobWatch;
   stepOf(id: number): Promise<string | null>;
   notes(id: number): Promise<string[]>;
-  /** Tones with silence between them, durations in seconds, in the format of the file name's extension. */
+  /**
+   * Returns audio with tones and silence; durations are in seconds, and the extension of the file name selects the
+   * format.
+   */
   makeAudio(plan: readonly (readonly ['tone' | 'silence', number])[], name?: string): Promise<Buffer>;
-  /** Length of an audio file in seconds. */
+  /** Returns the length of an audio file in seconds. */
   measure(audio: Buffer): Promise<number>;
 }
 

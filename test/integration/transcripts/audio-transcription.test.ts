@@ -26,11 +26,11 @@ afterEach(() => {
 });
 afterAll(() => fixture.stop());
 
-/** Files that the server has received since then. */
+/** Returns the files that the server received after the first `before` files. */
 const sentSince = (before: number) => fixture.llm.transcriptionRequests.slice(before);
 
 describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#language-models)', () => {
-  it('cuts long audio at silences and joins the segments with correct times, as one unresolved speaker with evidence', async () => {
+  it('splits long audio at silences, and joins the transcribed chunks with correct times, one unresolved speaker and evidence', async () => {
     const before = fixture.llm.transcriptionRequests.length;
     fixture.llm.transcribeWith((_request, index) => [
       { start: 1, end: 2, text: ` Sentence ${index - before + 1}.` },
@@ -76,9 +76,10 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     );
   });
 
-  it('sends only the window, with the offset, language and vocabulary of the configuration, and advances the conversation', async () => {
+  it('sends only audio inside the window, with the configured offset, language and vocabulary, and advances the conversation', async () => {
     const before = fixture.llm.transcriptionRequests.length;
-    // The audio starts two seconds before the conversation, which lasts five: text after its end is a hallucination.
+    // The audio starts two seconds before the conversation, which lasts five seconds. Text after the end of the audio
+    // is a hallucination of the model.
     fixture.llm.transcribeWith(() => [
       { start: 0, end: 1, text: ' At the very beginning.' },
       { start: 4.5, end: 5.9, text: ' Rounded up at the end.' },
@@ -104,7 +105,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     await waitFor(async () => (await fixture.stepOf(id)) === 'review');
   });
 
-  it('stores the text of a model without segments as one row per part', async () => {
+  it('stores the response of a model without segments as one row per audio chunk', async () => {
     fixture.llm.transcribeWith(() => 'json_only');
     const { id } = await fixture.hold({ audio: talk });
     await fixture.becomes(id, 'imported');
@@ -117,7 +118,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     expect(rows[2]?.[1]).toBeCloseTo(10, 1);
   });
 
-  it('keeps an existing transcript without calling the model, and replaces it if the configuration says so', async () => {
+  it('keeps an existing transcript without calling the model, unless the step is configured to replace it', async () => {
     const { id, recorded } = await fixture.hold({ audio: talk });
     await fixture.jobs.waitForState(id);
     const before = await fixture.rows(id);
@@ -142,7 +143,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
     expect((await fixture.rows(other.id)).map(([, , text]) => text)).toEqual(Array(3).fill('Another transcript.'));
   });
 
-  it('does not change the transcript when audio is uploaded again; the next run uses the new audio (rules/media#audio-upload)', async () => {
+  it('keeps the transcript when audio is uploaded again, and uses the new audio in the next run (rules/media#audio-upload)', async () => {
     fixture.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' First hearing.' }]);
     const { id } = await fixture.hold({ audio: talk, journey: 'again' });
     const first = await fixture.becomes(id, 'imported');
@@ -170,7 +171,7 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:05:00Z' },
       'transcript_window_empty',
     ],
-  ])('records %s in the evidence', async (_what, window, status) => {
+  ])('records the status for %s in the evidence', async (_what, window, status) => {
     const before = fixture.llm.transcriptionRequests.length;
     const isEmpty = status === 'transcript_window_empty';
     if (isEmpty) fixture.llm.transcribeWith(() => []);
@@ -198,7 +199,7 @@ describe('audio outside the window (D7)', () => {
       { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' },
       30,
     ],
-  ])('records transcript_window_empty when the audio %s, and sends nothing', async (_what, window, offset) => {
+  ])('records transcript_window_empty without a model call when the audio %s', async (_what, window, offset) => {
     const before = fixture.llm.transcriptionRequests.length;
     const { id, recorded } = await fixture.hold({ audio: talk, journey: 'early', window, isRecorded: false });
     const configOf = `config = config || jsonb_build_object('audio_offset_seconds', $1::integer)`;
@@ -221,11 +222,11 @@ describe('audio outside the window (D7)', () => {
 });
 
 describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
-  it('waits for missing audio and an unavailable server, and stores nothing until then', async () => {
+  it('waits for missing audio and for an unavailable transcription server, and stores nothing before', async () => {
     const { id } = await fixture.hold({});
     await fixture.jobs.waitForError(id, 'the conversation has no audio yet');
     await fixture.upload(id, talk);
-    // The client makes two attempts.
+    // The client retries once, so two failures make the call fail.
     fixture.llm.failTranscription({ kind: 'status', status: 500 }, { kind: 'dropped' });
     await fixture.jobs.makeDue();
     await fixture.jobs.waitForError(id, /model/);
@@ -241,7 +242,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
       /refused.*status 400/,
     ],
     ['is told of a file that is no audio', () => undefined, /on this audio/],
-  ])('the job is dead when the server or ffmpeg %s, with the reason in the note', async (what, prepare, error) => {
+  ])('marks the job as dead, with the reason in a note, when the server or ffmpeg %s', async (what, prepare, error) => {
     prepare();
     const { id } = await fixture.hold({ audio: what.startsWith('refuses') ? talk : Buffer.from('no audio at all') });
     const dead = await fixture.jobs.waitForState(id, 'dead');
@@ -250,7 +251,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     expect((await fixture.evidence(id)).status).toBe('never_ran');
   });
 
-  it('waits while no model is configured, and without ffmpeg is dead with a remedy', async () => {
+  it('waits while no model is configured, and is dead with a remedy when ffmpeg is missing', async () => {
     await service.stop();
     const waiting = await fixture.startTranscripts({ TRANSCRIPTION_MODEL: '' });
     const { id } = await fixture.hold({ audio: talk });
@@ -263,7 +264,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     service = await fixture.startTranscripts();
   });
 
-  it('restarts after a crash, with each row once, an empty scratch folder and no transcript text elsewhere', async () => {
+  it('transcribes again after a crash: each row once, an empty scratch folder, and no text outside the transcript', async () => {
     await service.stop();
     const before = fixture.llm.transcriptionRequests.length;
     fixture.llm.transcribeWith(async (_request, index) => {

@@ -16,12 +16,12 @@ afterAll(() => fixture.stop());
 const minute = 60_000;
 const artifact = { rows: [row(minute, minute + 1_000, 'Welcome.'), row(0, 1_000, 'secretword')] };
 
-describe('no artifact yet (D7a)', () => {
+describe('no transcript at the provider yet (D7a)', () => {
   it.each([
     ['the meeting is not stored', { hasMeeting: false }, 'the conversation has no meeting yet'],
     ['the provider knows no session', { hasSession: false }, 'the meeting has no session that overlaps the window yet'],
     ['the session has no transcript', {}, 'the meeting provider answered with status 404'],
-  ])('remains never_ran and retries: %s', async (_what, options, error) => {
+  ])('keeps the import status never_ran and retries when %s', async (_what, options, error) => {
     const { id, meetingId, sessionId, writeRoom } = await fixture.meet(options);
     expect(await fixture.jobs.waitForError(id)).toBe(error);
     expect(await fixture.evidence(id)).toMatchObject({
@@ -40,7 +40,7 @@ describe('no artifact yet (D7a)', () => {
     await fixture.becomes(id, 'imported');
   });
 
-  it('retries within 30 seconds, then with delays up to 15 minutes, and is dead after seven days', async () => {
+  it('retries an import after at most 30 seconds, later after up to 15 minutes, and is dead after seven days', async () => {
     const { id } = await fixture.meet({});
     const delays: number[] = [];
     for (let attempt = 1; attempt <= 9; attempt++) {
@@ -103,19 +103,22 @@ describe('provider failures (D7a; architecture#a-recorded-meeting)', () => {
     ['download', { kind: 'cut', afterBytes: 50 }, /the exchange failed/],
   ];
 
-  it.each(faults)('does not change the evidence and recovers: %s %j', async (place, fault, error) => {
-    fixture.provider.addFault(place, fault);
-    const { id } = await fixture.meet({ artifact });
-    const text = await fixture.jobs.waitForError(id);
-    expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
-    expect(text).not.toMatch(/secretword|Signature/);
-    expect((await fixture.evidence(id)).status).toBe('never_ran');
-    fixture.provider.clearFaults();
-    await fixture.jobs.makeDue();
-    await fixture.becomes(id, 'imported');
-  });
+  it.each(faults)(
+    'keeps the import evidence at a provider failure, and recovers: %s %j',
+    async (place, fault, error) => {
+      fixture.provider.addFault(place, fault);
+      const { id } = await fixture.meet({ artifact });
+      const text = await fixture.jobs.waitForError(id);
+      expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
+      expect(text).not.toMatch(/secretword|Signature/);
+      expect((await fixture.evidence(id)).status).toBe('never_ran');
+      fixture.provider.clearFaults();
+      await fixture.jobs.makeDue();
+      await fixture.becomes(id, 'imported');
+    },
+  );
 
-  it("never imports another meeting's session, even from a provider that ignores the filter", async () => {
+  it('imports no session of another meeting, even if the provider ignores the filter', async () => {
     const session = {
       id: 'stranger',
       associated_id: 'another meeting',
@@ -137,7 +140,7 @@ describe('provider failures (D7a; architecture#a-recorded-meeting)', () => {
     expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'succeeded', attempts: 1 }]);
   });
 
-  it('applies Retry-After without counting the attempt', async () => {
+  it('waits for the Retry-After of the provider without counting the attempt', async () => {
     fixture.provider.addFault('sessions', { status: 429, headers: { 'retry-after': '7' } });
     const { id } = await fixture.meet({ artifact });
     await fixture.jobs.waitForError(id);
@@ -155,7 +158,7 @@ describe('provider failures (D7a; architecture#a-recorded-meeting)', () => {
     ['HTML', '<html>secretword</html>'],
     ['an object', '{"secretword":1}'],
     ['nothing', ''],
-  ])('the job is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
+  ])('marks the import as dead immediately when the artifact is %s, and keeps the evidence', async (_what, bytes) => {
     const { id } = await fixture.meet({ artifact: { bytes } });
     await fixture.jobs.waitForState(id, 'dead');
     const job = await fixture.jobs.latest(id);
@@ -167,7 +170,7 @@ describe('provider failures (D7a; architecture#a-recorded-meeting)', () => {
   it.each([
     ['list', '[{"startTime":1,"sentence":"secretword"'],
     ['CSV', '"1","p","u","c","Ann","secretword'],
-  ])('downloads a truncated %s again (D86)', async (_what, bytes) => {
+  ])('downloads the artifact again when it is a truncated %s (D86)', async (_what, bytes) => {
     const { id, sessionId } = await fixture.meet({ artifact: { bytes } });
     const text = await fixture.jobs.waitForError(id);
     expect(text).toContain('the artifact cannot be read: it ends inside');
@@ -202,7 +205,7 @@ describe('a download URL in a private network (architecture#outgoing-calls)', ()
   });
   afterAll(() => new Promise((done) => inner.close(done)));
 
-  it('never connects to a private download URL', async () => {
+  it('does not connect to a download URL in a private network', async () => {
     const { port } = inner.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/latest/meta-data?X-Signature=hush`;
     const body = JSON.stringify({

@@ -22,7 +22,7 @@ import { transcripts, type ImportEvidence, type ImportStatus } from '#services/t
 
 export const sessionStart = '2030-01-15T10:00:00.000Z';
 export const sessionEnd = '2030-01-15T10:10:00.000Z';
-/** The window covers minute 1 to minute 5 of the session. */
+/** The transcript window lasts from minute 1 to minute 5 of the session. */
 export const windowStart = '2030-01-15T10:01:00Z';
 export const windowEnd = '2030-01-15T10:05:00Z';
 
@@ -32,10 +32,10 @@ export interface TranscriptFixture {
   readonly provider: RealtimeKitServer;
   /** Settings of the transcripts service. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The conversations service. */
+  /** The conversations service, which tests can stop. */
   readonly conversations: { stop(): Promise<void> };
   readonly personId: number;
-  /** A conversation in its import step, with a meeting and a session that covers the window. */
+  /** Creates a conversation in its import step, with a meeting and a session that covers the window. */
   meet(options?: MeetOptions): Promise<Meeting>;
   evidence(id: number): Promise<ImportEvidence>;
   markdown(id: number, personId?: number): Promise<string>;
@@ -69,7 +69,7 @@ export interface Meeting {
 
 export const fullWindow = { conversationStartedAt: windowStart, captureEndedAt: windowEnd };
 
-/** Starts the fixture; with `runsImporter` false the test starts the transcripts service itself. */
+/** Starts the fixture. If `runsImporter` is false, the test starts the transcripts service itself. */
 export async function startTranscriptFixture(
   fileUrl: string,
   overrides: Record<string, string> = {},
@@ -201,7 +201,7 @@ const workspace = {
   ],
 };
 
-/** A transcript row of the provider; times in milliseconds from the start of the session. */
+/** Returns a transcript row in the format of the provider; times are in milliseconds from the start of the session. */
 export function row(
   startTime: unknown,
   endTime: unknown,

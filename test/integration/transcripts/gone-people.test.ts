@@ -1,4 +1,6 @@
-/** People erased or merged while their speech is being imported (people erase; rules/people#merge-people; I3). */
+/**
+ * People that are erased or merged while their speech is being imported (people erase; rules/people#merge-people; I3).
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { contextFor, waitFor, waitForLockWait } from '#libs/testing';
 import { conversations } from '#services/conversations';
@@ -23,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Two people who are not erased or merged yet. */
+/** Two people that are not erased or merged yet. */
 let eve: number;
 let zoe: number;
 let round = 0;
@@ -50,7 +52,7 @@ const erase = (personId: number) =>
 const merge = (mergedId: number, intoId: number) =>
   fixture.bus.call(mergePerson, { gone_id: mergedId, into_id: intoId, after: 0 }, contextFor(mergePerson));
 
-/** Runs `happens` after an import has resolved the participants and before it stores rows. */
+/** Runs `happens` after an import has resolved the participants and before the import stores rows. */
 async function whileImporting({ id, recorded }: Meeting, happens: () => Promise<unknown>): Promise<void> {
   const letGo = await holdLocks(
     fixture.env,
@@ -76,8 +78,8 @@ const rowsOf = (id: number) =>
   );
 const mine = () => ({ person_id: fixture.personId, text: 'Mine stays.' });
 
-describe('an erasure', () => {
-  it('applies an erasure to the result of an import that started earlier and stores later', async () => {
+describe('erasure of a person in transcripts', () => {
+  it('erases the person in rows that a running import stores after the erasure', async () => {
     const meeting = await meet();
     await whileImporting(meeting, async () => {
       expect((await erase(eve)).counts).toEqual({ transcripts: 0, transcript_rows: 0 });
@@ -88,7 +90,7 @@ describe('an erasure', () => {
     expect((await fixture.evidence(meeting.id)).counts).toMatchObject({ accepted: 2, installedSegments: 2 });
   });
 
-  it('a repeated import restores neither words nor provider name of an erased person', async () => {
+  it('does not restore utterances and name of an erased person in a repeated import', async () => {
     const meeting = await meet();
     await meeting.recorded();
     await fixture.becomes(meeting.id, 'imported');
@@ -104,7 +106,7 @@ describe('an erasure', () => {
     expect(await fixture.markdown(meeting.id)).not.toMatch(/Quillfeather|heron/);
   });
 
-  it('applies an erasure to a bulk import that looked the person up earlier', async () => {
+  it('erases a person in rows of a bulk import that looked up the person before the erasure', async () => {
     const { id } = await fixture.meet({ isRecorded: false, window: {} });
     await erase(eve);
     const rows = [
@@ -119,7 +121,7 @@ describe('an erasure', () => {
     expect(await rowsOf(id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
   });
 
-  it('applies an erasure to utterances of a person merged into the erased one, even if the merge is received late', async () => {
+  it('erases the utterances of a person merged into the erased person, even if the merge is received later', async () => {
     const meeting = await meet();
     await meeting.recorded();
     await fixture.becomes(meeting.id, 'imported');
@@ -128,7 +130,7 @@ describe('an erasure', () => {
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
   });
 
-  it('a dry run changes nothing in later imports', async () => {
+  it('does not erase the person in later imports after a dry run', async () => {
     const meeting = await meet();
     await whileImporting(meeting, () =>
       fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: true }, contextFor(erasePerson)),
@@ -137,14 +139,14 @@ describe('an erasure', () => {
   });
 });
 
-describe('a merge (I3)', () => {
-  it('applies a merge to the result of an import that started earlier, however long it takes', async () => {
+describe('merge of a person in transcripts (I3)', () => {
+  it('assigns rows to the surviving person that a running import stores after the merge', async () => {
     const meeting = await meet();
     await whileImporting(meeting, () => merge(eve, zoe));
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: zoe, text: secret }, mine()]);
   });
 
-  it('resolves successive merges to the last surviving person', async () => {
+  it('assigns rows to the last surviving person of successive merges', async () => {
     const meeting = await meet();
     await whileImporting(meeting, async () => {
       await merge(eve, zoe);

@@ -43,7 +43,7 @@ const noteOf = (id: number): Promise<string> => waitFor(() => findNote(id), { wh
 const none = { artifact: null, window: null, counts: null };
 
 describe('job transcripts.transcript-import (rules/transcripts#import-evidence; D7, D25, D26)', () => {
-  it('stores the rows entirely inside the window and the evidence of the rest', async () => {
+  it('stores the rows that are completely inside the window, and evidence of the excluded rows', async () => {
     const { id, sessionId } = await fixture.meet({ artifact });
     expect(await fixture.becomes(id, 'imported')).toEqual({
       conversationId: id,
@@ -80,7 +80,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     ]);
   });
 
-  it('calls the API with the token and the signed download URL without it', async () => {
+  it('sends the API token to the provider, and not to the signed download URL', async () => {
     const { id } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
     expect(
@@ -92,7 +92,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     ]);
   });
 
-  it('selects the session with the longest overlap with the window', async () => {
+  it('imports the session with the longest overlap with the window', async () => {
     const { id, meetingId, sessionId, recorded } = await fixture.meet({ artifact, isRecorded: false });
     fixture.provider.addSession({
       id: 'session-early',
@@ -111,7 +111,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     expect((await fixture.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
   });
 
-  it('finds the session on the last page of many', async () => {
+  it('finds the session of a meeting on the last of many pages', async () => {
     const { id, meetingId, sessionId, recorded } = await fixture.meet({
       hasSession: false,
       artifact,
@@ -139,7 +139,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   it.each([
     ['epoch milliseconds', (ms: number) => Date.UTC(2030, 0, 15, 10) + ms],
     ['ISO times', (ms: number) => new Date(Date.UTC(2030, 0, 15, 10) + ms).toISOString()],
-  ])('parses %s', async (_what, time) => {
+  ])('parses a transcript artifact: %s', async (_what, time) => {
     const { id } = await fixture.meet({
       artifact: { rows: [row(time(minute), time(minute + 1_000), 'In.'), row(time(0), time(1_000), 'Out.')] },
     });
@@ -150,7 +150,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     });
   });
 
-  it('imports nothing of an artifact with mixed time bases (D26a)', async () => {
+  it('imports no rows of an artifact that mixes relative and absolute times (D26a)', async () => {
     const { id } = await fixture.meet({
       artifact: {
         rows: [
@@ -170,7 +170,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     expect(await fixture.env.sql('select 1 from transcripts.speakers where conversation_id = $1', [id])).toEqual([]);
   });
 
-  it('classifies every row of a CSV without ends as ambiguous, and imports one with ends', async () => {
+  it('classifies every row of a CSV without end times as ambiguous, and imports a CSV with end times', async () => {
     const csv = '"61000","peer","user","cpi-ada","Ada","Hello"\n"62000","peer","user","cpi-ada","Ada","There"\n';
     const { id } = await fixture.meet({ artifact: { bytes: csv, contentType: 'text/csv' } });
     expect(await fixture.becomes(id, 'transcript_window_empty')).toMatchObject({
@@ -183,7 +183,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     expect((await fixture.becomes(second.id, 'imported')).counts).toMatchObject({ raw: 1, accepted: 1 });
   });
 
-  it('classifies a row that is not JSON as malformed and imports the others (D86)', async () => {
+  it('classifies a row that is not valid JSON as malformed, and imports the other rows (D86)', async () => {
     const spoken = Array.from({ length: 48 }, (_, index) =>
       JSON.stringify(row(minute + index, minute + index + 1, `Row ${index}.`)),
     );
@@ -200,7 +200,7 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   it.each<[string, Buffer, RegExp]>([
     ['UTF-16', Buffer.from(`\ufeff${artifact.bytes}`, 'utf16le'), /UTF-16LE/],
     ['Latin-1', Buffer.from(artifact.bytes.replace('Welcome', 'Grüße'), 'latin1'), /ISO-8859-1 \(Latin-1\)/],
-  ])('rejects an artifact in %s with a note that names the encoding (D86)', async (_what, bytes, name) => {
+  ])('rejects a transcript artifact in %s, with a note that names the encoding (D86)', async (_what, bytes, name) => {
     const { id, sessionId } = await fixture.meet({ artifact: { bytes } });
     expect(await fixture.becomes(id, 'install_refused_or_incomplete')).toMatchObject({
       artifact: { sessionId, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length },
@@ -214,8 +214,8 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   });
 });
 
-describe('statuses and their transitions (rules/transcripts#import-statuses; D7, D7a, D7b)', () => {
-  it('returns never_ran before any run', async () => {
+describe('import statuses and their transitions (rules/transcripts#import-statuses; D7, D7a, D7b)', () => {
+  it('returns the import status never_ran before the first run', async () => {
     const { id } = await fixture.meet({ isRecorded: false });
     expect(await fixture.evidence(id)).toEqual({
       conversationId: id,
@@ -227,7 +227,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
   });
 
   it.each([{}, { conversationStartedAt: windowStart }, { captureEndedAt: windowEnd }])(
-    'imports nothing with the window %j',
+    'records transcript_window_missing and downloads nothing for the window %j',
     async (window) => {
       const { id } = await fixture.meet({ artifact, window });
       const downloads = fixture.provider.requests.length;
@@ -242,7 +242,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     },
   );
 
-  it('records an unusable stored window as invalid_transcript_window (D7b)', async () => {
+  it('records a stored window whose end precedes its start as invalid_transcript_window (D7b)', async () => {
     const { id, recorded } = await fixture.meet({ artifact, window: {}, isRecorded: false });
     const room = JSON.stringify({ meetingId: 'm', conversationStartedAt: windowEnd, captureEndedAt: windowStart });
     await fixture.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
@@ -254,14 +254,14 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     });
   });
 
-  it('imports when the window becomes complete after the step was entered (D7a)', async () => {
+  it('imports a transcript when the window becomes complete after the step was entered (D7a)', async () => {
     const { id, writeRoom } = await fixture.meet({ artifact, window: { conversationStartedAt: windowStart } });
     await fixture.becomes(id, 'transcript_window_missing');
     await writeRoom({ captureEndedAt: windowEnd });
     expect((await fixture.becomes(id, 'imported')).contractImport).toBe(true);
   });
 
-  it('records transcript_window_empty with counts, and imported when a later run finds rows', async () => {
+  it('records transcript_window_empty with counts, and later imported when another run finds rows', async () => {
     const { id, sessionId } = await fixture.meet({ artifact: { rows: [] } });
     expect(await fixture.becomes(id, 'transcript_window_empty')).toMatchObject({
       failureReason: 'transcript_window_empty',
@@ -277,7 +277,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     });
   });
 
-  it('never downgrades an import: its evidence and rows remain when a later run accepts nothing', async () => {
+  it('keeps evidence and rows of an import when a later run accepts no rows', async () => {
     const { id, sessionId } = await fixture.meet({ artifact });
     const before = await fixture.becomes(id, 'imported');
     const text = await fixture.markdown(id);
@@ -287,7 +287,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     expect(await fixture.markdown(id)).toBe(text);
   });
 
-  it('a repeated import of the same artifact produces the same rows, speakers and evidence', async () => {
+  it('stores the same rows, speakers and evidence when the same artifact is imported again', async () => {
     const { id } = await fixture.meet({ artifact });
     const before = [await fixture.becomes(id, 'imported'), await fixture.markdown(id), await storedRows(id)];
     await importAgain(id);
@@ -310,7 +310,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     ]);
   });
 
-  it('marks uncut rows without a usable window as legacy_unbounded, and replaces them by an import', async () => {
+  it('reports rows of an earlier system without a window as legacy_unbounded, and replaces them by an import', async () => {
     const { id, writeRoom } = await fixture.meet({ artifact, window: {}, isRecorded: false });
     const insert =
       'insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text) values ($1, 0, 0, 1, -1, $2)';
@@ -332,7 +332,7 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     expect(await fixture.markdown(id)).not.toContain('Old words.');
   });
 
-  it('records install_refused_or_incomplete when the database stores other rows than were accepted, and imports later', async () => {
+  it('records install_refused_or_incomplete when the database does not store all accepted rows, and imports them later', async () => {
     await fixture.env.sql(`create function transcripts.drop_row() returns trigger language plpgsql as $$ begin
       if new.text = 'Lost.' then return null; end if; if new.text = 'Refused.' then raise exception 'no % here', new.text; end if; return new; end $$`);
     await fixture.env.sql(
@@ -362,24 +362,24 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
     }
   });
 
-  it('returns 404 for an unknown conversation', async () => {
+  it('returns 404 for the import of an unknown conversation', async () => {
     await expect(fixture.evidence(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
     await expect(fixture.markdown(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
   });
 });
 
-describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
+describe('the pipeline step of an import (rules/steps#pipeline-jobs; D6)', () => {
   const stepOf = async (id: number): Promise<string> =>
     (await fixture.bus.call(conversations.rpcs.get, { conversation_id: id }, newContext())).step_slug;
 
-  it('advances the conversation if the step says so', async () => {
+  it('advances the conversation after an import if the step is configured so', async () => {
     const { id } = await fixture.meet({ artifact, journey: 'moving' });
     await fixture.becomes(id, 'imported');
     await waitFor(async () => (await stepOf(id)) !== 'import');
     expect(await stepOf(id)).toBe('review');
   });
 
-  it('does not advance the conversation by default, or when nothing was imported', async () => {
+  it('does not advance the conversation by default, and never when no rows were imported', async () => {
     const usual = await fixture.meet({ artifact });
     const empty = await fixture.meet({ artifact: { rows: [] }, journey: 'moving' });
     await fixture.becomes(usual.id, 'imported');
@@ -393,7 +393,7 @@ describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
 });
 
 describe('cleanup of deleted conversations', () => {
-  it('removes everything of a deleted conversation and stores nothing of it afterwards', async () => {
+  it('removes the transcript of a deleted conversation, and stores no later import of it', async () => {
     const { id, sessionId } = await fixture.meet({ artifact });
     await fixture.becomes(id, 'imported');
     const event = JSON.stringify({ id });

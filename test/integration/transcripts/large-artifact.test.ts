@@ -26,8 +26,8 @@ function storedRows(id: number): Promise<unknown[]> {
   return fixture.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id]);
 }
 
-describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)', () => {
-  it('stores rows from a second download of the same bytes', async () => {
+describe('an artifact that is downloaded twice (architecture#a-recorded-meeting; D26a)', () => {
+  it('imports rows from a second download with the same bytes', async () => {
     const before = downloads();
     const { id } = await fixture.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });
     const evidence = await fixture.becomes(id, 'imported');
@@ -40,7 +40,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     expect(downloads() - before).toBe(2);
   });
 
-  it('stores nothing when the second download differs from the first one, and imports when both agree', async () => {
+  it('stores no rows when the second download differs from the first, and imports when two downloads match', async () => {
     let calls = 0;
     const changing = (): Iterable<string> => {
       calls += 1;
@@ -56,7 +56,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     await fixture.becomes(id, 'imported');
   });
 
-  it('stores nothing when the second download is truncated', async () => {
+  it('stores no rows when the second download is truncated', async () => {
     const { id, sessionId, recorded } = await fixture.meet({
       artifact: { stream: () => streamArtifact(rowCount, makeRow) },
       isRecorded: false,
@@ -75,7 +75,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
     await fixture.becomes(id, 'imported');
   });
 
-  it('the job is dead when the artifact exceeds the size limit', async () => {
+  it('marks the job as dead when the artifact exceeds the size limit', async () => {
     const other = await startTranscriptFixture(import.meta.url, { TRANSCRIPT_MAX_BYTES: '1000' });
     try {
       const { id } = await other.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });

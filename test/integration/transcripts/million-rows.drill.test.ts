@@ -11,9 +11,9 @@ import { sized } from '../../drill.ts';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 const mebibyte = 1_048_576;
-/** The full form has an artifact of 288 MB, which would exceed the bound if held in memory. */
+/** In the full form the artifact has 288 MB, which would exceed the memory limit if it were loaded into memory. */
 const rowCount = sized({ smoke: 20_000, release: 1_000_000 });
-/** Rows that are being stored when the importer is killed. */
+/** The number of rows of the import during which the importer is killed. */
 const killedRows = sized({ smoke: 20_000, release: 100_000 });
 const accepted = rowCount * 0.9;
 const importTimeoutMs = 600_000;
@@ -42,13 +42,13 @@ async function startImporter(): Promise<ServiceProcess> {
   return service;
 }
 
-/** Peak resident memory of the process, bytes (Linux). */
+/** Returns the peak resident memory of the process in bytes (Linux). */
 function readPeakBytes(service: ServiceProcess): number {
   const status = readFileSync(`/proc/${service.identity?.pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** One row in ten is outside the window of four minutes; eight speakers. */
+/** Returns a row. One row in ten is outside the window of four minutes, and there are eight speakers. */
 const makeRow = (index: number): object => {
   const start = index % 10 === 0 ? 0 : 60_000 + (index % 239_000);
   const text = `Sentence number ${index} says something of usual length, so that the artifact is as large as real ones.`;
@@ -57,7 +57,7 @@ const makeRow = (index: number): object => {
 
 describe('import of hundreds of thousands of rows (rules/transcripts#import-evidence; architecture#a-recorded-meeting)', () => {
   it(
-    'uses less than 200 MB of memory and stores every accepted row once',
+    'imports hundreds of thousands of rows with less than 200 MB of memory, and stores every accepted row once',
     async () => {
       const service = await startImporter();
       try {
@@ -82,7 +82,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
           [id],
         );
         expect(stored).toEqual({ rows: accepted, texts: accepted });
-        // The words are indexed at the same time (T2).
+        // Rows are indexed for search while they are stored (T2).
         for (const format of ['json', 'vtt'] as const) expect(await countLines(id, format)).toBe(accepted);
         expect(readPeakBytes(service)).toBeLessThan(256_000_000);
       } finally {
@@ -92,7 +92,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
     importTimeoutMs + 60_000,
   );
 
-  it('survives kill -9 during an import: no partial data is stored, and the next process imports everything once', async () => {
+  it('stores no incomplete data after a kill -9 during an import, and imports every row once in the next process', async () => {
     const rows = killedRows;
     let service = await startImporter();
     try {
@@ -100,7 +100,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
       const downloads = (): number =>
         fixture.provider.requests.filter((request) => request.point === 'download').length;
       const before = downloads();
-      // The second download is the one whose rows are stored.
+      // The import downloads the artifact twice and stores the rows of the second download.
       await waitFor(() => downloads() >= before + 1 && writesRows(), {
         timeoutMs: 120_000,
         what: 'rows under way',
@@ -140,7 +140,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
   }, 300_000);
 });
 
-/** Counts the rows of a streamed transcript, in constant memory on this side as well (T1). */
+/** Counts the rows of a streamed transcript. The test also needs only constant memory (T1). */
 async function countLines(id: number, format: 'json' | 'vtt'): Promise<number> {
   const { render } = transcripts.rpcs;
   const reply = await fixture.bus.callRaw(render, { conversation_id: id, format }, contextFor(render));
@@ -155,7 +155,7 @@ async function countLines(id: number, format: 'json' | 'vtt'): Promise<number> {
   return count;
 }
 
-/** True while a transaction of the importer writes rows. */
+/** Returns whether a transaction of the importer is writing rows. */
 async function writesRows(): Promise<boolean> {
   const found = await fixture.env.sql(
     `select 1 from pg_stat_activity where datname = current_database() and application_name = 'transcripts' and query like '%insert into transcript_rows%' and xact_start is not null`,

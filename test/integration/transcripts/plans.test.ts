@@ -67,7 +67,7 @@ async function explain({ prepared, order }: Explained, values: Readonly<Record<s
   return plans.flatMap((plan) => plan['QUERY PLAN'].map(({ Plan }) => Plan));
 }
 
-/** Large tables that the plan for these values scans completely. */
+/** Returns the large tables that the plan for these values scans completely. */
 async function findScans(statement: Explained, values: Readonly<Record<string, unknown>>): Promise<string[]> {
   return (await explain(statement, values)).flatMap(listScans);
 }
@@ -112,17 +112,17 @@ describe('query plans of the transcript search in a large database (T3)', () => 
     ]);
   });
 
-  describe.each(filters)('%s', (where, filter) => {
+  describe.each(filters)('transcript search %s', (where, filter) => {
     const given = { ...everything, ...filter };
 
-    it('finds the matching conversations without a sequential scan', async () => {
-      // Not called without a filter.
+    it('finds the conversations of a search filter without a sequential scan', async () => {
+      // Without a filter the service does not use this statement.
       if (Object.keys(filter).every((name) => name === 'hiddenEventIds')) expect(where).toMatch(/everywhere|hidden/);
       else expect(await findScans(search.listFitting, { ...given, limit: 1_001 })).toEqual([]);
     });
 
     it.each(questions)(
-      '%s: no sequential scan, for one speaker, few conversations, or later pages',
+      'searches for %s without a sequential scan, for one speaker, few conversations, and later pages',
       async (_what, query) => {
         const few = Array.from({ length: 30 }, (_, index) => index * 11 + 1);
         for (const more of [{}, { personId: 40 }, { conversationIds: few }, { belowStart: '2025-06-01T00:00:00Z' }]) {
@@ -133,7 +133,7 @@ describe('query plans of the transcript search in a large database (T3)', () => 
     );
 
     it.each(questions)(
-      '%s of one speaker: no sequential scan, and the word index is not used',
+      'searches for %s of one speaker without a sequential scan and without the word index',
       async (_what, query) => {
         const conversationIds = (
           await client.query<{ id: number }>(search.listConversationsWithSpeaker.prepared.text, [40, 1_001])
@@ -155,7 +155,7 @@ describe('query plans of the transcript search in a large database (T3)', () => 
     ['what is indexed next', rows.listNextRows, { conversationId: 12, afterStart: 0, afterPosition: 0, limit: 1_000 }],
     ['what is cleared', rows.clearSegments, { ids: [5, 6] }],
     ['what nobody has indexed', rows.listUnindexed, { after: 0, limit: 1_000 }],
-  ] as const)('%s: no sequential scan', async (_what, statement, values) => {
+  ] as const)('searches for %s without a sequential scan', async (_what, statement, values) => {
     expect(await findScans(statement, values)).toEqual([]);
   });
 });

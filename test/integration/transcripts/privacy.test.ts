@@ -9,7 +9,7 @@ import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/
 import { waitFor } from '#libs/testing';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
-/** One word for each reason of exclusion; each is spoken and is also a person's name. */
+/** One word for each reason to exclude a row. Each word is spoken, and is also the name of a person. */
 const planted = {
   before: 'zebrafinch',
   after: 'quokkaberry',
@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'privacy-'));
   fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
   seen = await listen(fixture);
-  // A separate process at the most verbose log level, so that all of its output is in one file.
+  // Runs the service as a separate process at the most verbose log level, so that all output is in one file.
   const env = { ...fixture.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
   service = await startServiceProcess({
     repoDir: process.cwd(),
@@ -48,7 +48,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every message on this installation's subjects: jobs and events published to streams, calls, deliveries. */
+/**
+ * Collects every message on the subjects of this installation: jobs and events published to streams, calls, and
+ * deliveries.
+ */
 async function listen({ env }: TranscriptFixture): Promise<string[]> {
   const messages: string[] = [];
   const { host, username, password } = new URL(env.settings['NATS_URL'] ?? '');
@@ -68,7 +71,7 @@ const say = (start: unknown, end: unknown, word: string): unknown =>
   row(start, end, `I said ${word} aloud`, `cpi-${word}`, `Name ${word}`);
 
 describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is never kept; architecture#a-recorded-meeting)', () => {
-  it('excluded speech is in no table, message, job, error or log', async () => {
+  it('stores excluded speech in no table, message, job, error or log', async () => {
     const rows = [
       say(0, 1_000, planted.before),
       say(5 * minute, 6 * minute, planted.after),

@@ -14,7 +14,7 @@ afterAll(() => fixture.stop());
 const minute = 60_000;
 
 describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24, D24a)', () => {
-  it('writes the metadata and merged runs with current names, display names and numbers', async () => {
+  it('writes metadata and joined utterances, with current names, display names or speaker numbers', async () => {
     const { id } = await fixture.meet({
       artifact: {
         rows: [
@@ -41,7 +41,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     );
   });
 
-  it('shows a person under the current name', async () => {
+  it('writes the current name of a speaker known to the directory', async () => {
     const { id } = await fixture.meet({ artifact: { rows: [row(minute, minute + 1_000, 'One.')] } });
     await fixture.becomes(id, 'imported');
     await rename('Ada Lovelace');
@@ -50,7 +50,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     expect(await fixture.markdown(id)).toContain('**Ada** (00:00)');
   });
 
-  it('shows a person unknown to the directory under the display name, or a number', async () => {
+  it('writes the display name or a number for a speaker unknown to the directory', async () => {
     const participants = [
       { customParticipantId: 'cpi-1', personId: 2_000_000_001 },
       { customParticipantId: 'cpi-2', personId: 2_000_000_002 },
@@ -64,7 +64,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     expect(await fixture.markdown(id, 2_000_000_002)).toContain('\nb\n');
   });
 
-  it('treats two room participants of one person as one speaker', async () => {
+  it('joins two room participants of one person as one speaker', async () => {
     const participants = [
       { customParticipantId: 'laptop', personId: fixture.personId },
       { customParticipantId: 'phone', personId: fixture.personId },
@@ -77,7 +77,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     expect(await fixture.markdown(id)).toContain('**Ada** (00:00)\nOne. Two.\n');
   });
 
-  it('filters by the id stored with the rows, after merging, with times relative to the whole conversation', async () => {
+  it('filters the transcript by speaker after joining utterances, with times relative to the whole conversation', async () => {
     const rows = [
       row(minute, minute + 1_000, 'One.'),
       row(2 * minute, 2 * minute + 1_000, 'Guest.', 'cpi-guest', 'Gwen'),
@@ -92,7 +92,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     expect((await fixture.markdown(id, -1)).split('## Transcript\n')[1]).toBe('\n**Gwen** (01:00)\nGuest.\n');
   });
 
-  it('returns 404 when the speaker has no utterances, whether or not a participant of the conversation', async () => {
+  it('returns 404 for a speaker without utterances, even if the person is a participant', async () => {
     const { id } = await fixture.meet({ artifact: { rows: [row(minute, minute + 1_000, 'Guest.', 'cpi-guest')] } });
     await fixture.becomes(id, 'imported');
     for (const personId of [fixture.personId, -2, 0, 2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
@@ -100,13 +100,13 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     }
   });
 
-  it('writes only the metadata without rows, and returns 404 with a filter', async () => {
+  it('writes only the metadata of a conversation without rows, and returns 404 with a speaker filter', async () => {
     const { id } = await fixture.meet({ isRecorded: false });
     expect(await fixture.markdown(id)).toMatch(/^# Conversation of .*\n\n- Conversation: \d+\n[^*]*## Transcript\n$/);
     await expect(fixture.markdown(id, fixture.personId)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('counts from the start of the conversation if rows were never cut, whatever a later run has found (T5)', async () => {
+  it('counts times of rows imported without a window from the start of the conversation, even after a later run (T5)', async () => {
     const { id } = await fixture.meet({ artifact: { rows: [row(0, 1_000, 'Outside.')] }, isRecorded: false });
     await fixture.bus.call(
       transcripts.rpcs.installLegacy,
@@ -136,7 +136,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     expect(await read()).toMatchObject({ window: null, segments: [{ ...old, started_at: null }] });
   });
 
-  it('writes a range of rows with their positions in the whole', async () => {
+  it('returns a range of rows with their positions in the whole transcript', async () => {
     const { id } = await fixture.meet({ isRecorded: false });
     await fixture.env.sql(
       `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
@@ -148,7 +148,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     expect(segments.map(({ index, text }) => [index, text])).toEqual([4, 5, 6].map((index) => [index, `Row ${index}`]));
   });
 
-  /** Three rows start at the same time, so that pages end between them. */
+  /** Renders a transcript in which three rows each start at the same time, so that pages end between such rows. */
   async function readLarge() {
     const { id } = await fixture.meet({ isRecorded: false });
     await fixture.env.sql(
@@ -165,7 +165,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     return { id, reply };
   }
 
-  it('aborts a large file whose rows have changed since its digest was sent', async () => {
+  it('aborts a large transcript file when its rows have changed since its digest was sent', async () => {
     const { id, reply } = await readLarge();
     await fixture.env.sql(
       `update transcripts.transcript_rows set text = 'Another.' where conversation_id = $1 and position = 39999`,
@@ -177,7 +177,7 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     await expect(readAll()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('streams a large file whose digest is sent before its first byte', async () => {
+  it('streams a large transcript file, and sends its digest before the first byte', async () => {
     const { reply } = await readLarge();
     const hash = createHash('sha256');
     let text = '';

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('transcripts.index-transcripts (T3)', () => {
-  it("leaves work that exceeds one job's time to another job, and everything is found", async () => {
+  it('continues the indexing in another job when the time limit of a job is reached', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count++) ids.push((await fixture.meet({ isRecorded: false, window: {} })).id);
     const { installLegacy } = transcripts.rpcs;
@@ -57,7 +57,7 @@ describe('transcripts.index-transcripts (T3)', () => {
     expect(jobs.map((job) => JSON.parse(job.left) as unknown)).toEqual([ids, ids.slice(1), ids.slice(2)]);
   });
 
-  it('hides deleted and restricted conversations, and removes permanently deleted ones, after a time without replicas and events (D97)', async () => {
+  it('hides deleted and restricted conversations, and removes permanently deleted ones, even if no replica received the events (D97)', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count++) ids.push((await fixture.meet({ isRecorded: false, window: {} })).id);
     const [left = 0, deleted = 0, gone = 0] = ids;
@@ -72,7 +72,7 @@ describe('transcripts.index-transcripts (T3)', () => {
       );
     await waitFor(async () => (await known()).length === 3);
     await service.stop();
-    // As if all events about it had been lost.
+    // The changes are written without events, as if all events had been lost.
     await fixture.env.sql(
       'update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1',
       [deleted, '{"reason":"operator","by":"test"}'],
@@ -93,7 +93,7 @@ describe('transcripts.index-transcripts (T3)', () => {
     );
   });
 
-  it('detects rows written in any process and regardless of duration', async () => {
+  it('detects uncommitted writes of transcript rows in any process and of any duration', async () => {
     const isWritten = async (): Promise<boolean> => (await hasWriters(db)).writing;
     expect(await isWritten()).toBe(false);
     await db.transaction(async (tx) => {
@@ -120,7 +120,7 @@ describe('cached access data of a conversation', () => {
     { what: 'goes for good', removing: removeForGood, waits: 'writer' },
     { what: 'is deleted', removing: remove, waits: 'transcripts' },
   ])(
-    'cached access data is not restored when the conversation $what after the answer of its owner',
+    'does not restore cached access data when the conversation $what after its owner answered',
     async ({ removing, waits }) => {
       const { id } = await fixture.meet({ isRecorded: false, window: {} });
       const { installLegacy } = transcripts.rpcs;
@@ -148,7 +148,7 @@ describe('cached access data of a conversation', () => {
     },
   );
 
-  it('cached access data is removed for a deleted conversation without a transcript', async () => {
+  it('removes cached access data of a deleted conversation without a transcript', async () => {
     const { id } = await fixture.meet({ isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a dugong' }];

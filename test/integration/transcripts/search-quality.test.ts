@@ -19,7 +19,7 @@ const topics = parse(readFileSync(join(root, 'test', 'fixtures', 'spoken-questio
   string,
   Topic[]
 >;
-/** Demo sentences around each utterance. */
+/** The number of demo sentences before and after each utterance. */
 const around = 12;
 const first = 10;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** One conversation per topic, with demo sentences between its utterances. */
+/** Creates one conversation per topic, with demo sentences between the utterances. */
 async function fill(): Promise<void> {
   const { installLegacy } = transcripts.rpcs;
   const items = [];
@@ -68,7 +68,7 @@ async function ask(q: string): Promise<string[]> {
 }
 
 describe('transcripts.transcripts.search (T2, T3, T6)', () => {
-  it('finds the expected results of labelled queries, as described in docs/search-quality.md', async () => {
+  it('returns the expected results of labelled queries, as described in docs/search-quality.md', async () => {
     await fill();
     const lines: string[] = [];
     const sums = { questions: 0, precision: 0, recall: 0 };

@@ -39,7 +39,10 @@ const becomes = (check: () => Promise<void>): Promise<boolean> =>
     return true;
   });
 
-/** A conversation with bulk-imported rows, one per minute; a speaker's name precedes a colon. */
+/**
+ * Creates a conversation with bulk-imported rows, one per minute. A text may start with the name of the speaker and a
+ * colon.
+ */
 async function talk(...lines: string[]): Promise<number> {
   const { id } = await fixture.meet({ isRecorded: false, window: {} });
   const rows = lines.map((line, index) => {
@@ -63,9 +66,9 @@ async function talk(...lines: string[]): Promise<number> {
   return id;
 }
 
-describe('sizes of search answers (D91)', () => {
-  it('shortens long texts, and returns fewer matches than requested on a page of 1 MiB', async () => {
-    // Each control character takes six bytes in JSON.
+describe('size of search responses (D91)', () => {
+  it('shortens long texts in search results, and returns fewer matches than requested when a page reaches 1 MiB', async () => {
+    // Each control character takes six bytes in JSON, so a few texts fill a page.
     const filler = '\u0001\u0002\u0003 '.repeat(500);
     const lines = Array.from({ length: 110 }, (_, index) => `Gwen: ${filler}oversized ${index}${filler}`);
     await talk(...lines);
@@ -90,7 +93,7 @@ describe('sizes of search answers (D91)', () => {
 });
 
 describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', () => {
-  it('finds an utterance with its position, speaker, neighbours and highlights', async () => {
+  it('returns an utterance with its position, speaker, neighbours and highlights', async () => {
     const id = await talk('Before it.', 'Ada: Größe, the budget GRÖSSE.', 'After it.');
     const { items, next, total_estimate: total } = await search({ q: 'grosse budget' });
     const [conversation] = await fixture.env.sql<{ start: string }>(
@@ -137,7 +140,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     ]);
   });
 
-  it('accepts words, phrases, exclusions and prefixes; AND and OR are words; whole words without stems', async () => {
+  it('searches for words, phrases, exclusions and prefixes; treats AND and OR as words, and does not stem words', async () => {
     await talk(
       'quokka walks home',
       'quokka home walks slowly',
@@ -163,13 +166,13 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
       expect(await search({ q })).toEqual({ items: [], next: null, total_estimate: 0 });
   });
 
-  it('returns the best matches first, then the newest', async () => {
+  it('returns the best search matches first, and equal ones by date, newest first', async () => {
     const older = await talk(
       'zebra crossing',
       'a zebra said something long about many other things and animals of the plain',
     );
     const newer = await talk('zebra crossing');
-    // Later steps have earlier times: the first talk is the newer conversation.
+    // Each new conversation starts earlier than the previous one, so the first one created is the newest.
     const { items } = await search({ q: 'zebra' });
     expect(items.map(({ conversation, segment }) => [conversation.id, segment.index])).toEqual([
       [older, 0],
@@ -181,7 +184,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect(close).toBeGreaterThan(0);
   });
 
-  it('returns every match once across pages, beyond the number ranked together', async () => {
+  it('returns every search match once across pages, even beyond the number of jointly ranked matches', async () => {
     const count = 1_203;
     await talk(
       ...Array.from({ length: count }, (_, index) =>
@@ -209,7 +212,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect((await search({ q: 'marmot 7' })).total_estimate).toBe(1);
   });
 
-  it('rejects the cursor of another search, and invalid ones', async () => {
+  it('rejects an invalid search cursor, and the cursor of another search', async () => {
     await talk(...Array.from({ length: 3 }, () => 'badger'));
     const { next } = await search({ q: 'badger', limit: 1 });
     expect(next).not.toBeNull();
@@ -223,7 +226,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect((await search({ q: 'badger', limit: 2, cursor: next ?? '' })).items).toHaveLength(2);
   });
 
-  it('filters by speaker, holon, journey and start, and returns 404 for unknown ones', async () => {
+  it('filters search results by speaker, holon, journey and start, and returns 404 for unknown filters', async () => {
     const id = await talk('Ada: otter', 'otter');
     expect((await search({ q: 'otter', person_id: fixture.personId })).items).toHaveLength(1);
     for (const given of [{ holon_slug: 'spring' }, { journey: 'circle' }])
@@ -248,7 +251,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
 });
 
 describe('text that the search never finds (T2)', () => {
-  it('does not find speech outside the window, and rows replaced by a later import', async () => {
+  it('does not find speech outside the window, or rows that a later import replaced', async () => {
     const { id, sessionId } = await fixture.meet({
       artifact: {
         rows: [
@@ -268,7 +271,7 @@ describe('text that the search never finds (T2)', () => {
     expect(said(await search({ q: 'lynx' }))).toEqual([]);
   });
 
-  it('does not find rows that were never cut once a run has found the window', async () => {
+  it('does not find rows imported without a window after a run with a window', async () => {
     const id = await talk('caribou before');
     expect((await search({ q: 'caribou' })).items).toHaveLength(1);
     await fixture.env.sql(
@@ -282,7 +285,7 @@ describe('text that the search never finds (T2)', () => {
     expect((await search({ q: 'caribou' })).items).toEqual([]);
   });
 
-  it('does not find rows that were never cut, as soon as a run finds the window and imports nothing', async () => {
+  it('does not find rows imported without a window after a run with a window that imports no rows', async () => {
     const { id, writeRoom } = await fixture.meet({
       artifact: { rows: [row(0, 1_000, 'outside')] },
       isRecorded: false,
@@ -366,19 +369,19 @@ describe('visibility of search results (T2; D18f, D69)', () => {
     expect((await search({ q: 'heron' }, stranger)).items).toHaveLength(1);
   });
 
-  it('returns to members the conversations in which they participate, and none that they left', async () => {
+  it('returns to members search results only from conversations in which they currently participate', async () => {
     const id = await talk('egret');
     await startMembersOnly();
     const ada = user({ personId: fixture.personId });
     await becomes(async () => expect((await search({ q: 'egret' }, user({}))).items).toEqual([]));
     expect((await search({ q: 'egret' }, ada)).items).toHaveLength(1);
     expect((await search({ q: 'egret' }, user({ coherenceAccess: true }))).items).toHaveLength(1);
-    // No event published yet: the conversations service is queried for each page.
+    // No event has been published: the search queries the conversations service for each page.
     await fixture.env.sql(`update conversations.conversations set participant_ids = '{}' where id = $1`, [id]);
     expect(await search({ q: 'egret' }, ada)).toEqual({ items: [], next: null, total_estimate: 0 });
   });
 
-  it('returns to members their conversations from the time they were added', async () => {
+  it('returns to members search results of a conversation as soon as they are added to it', async () => {
     const { applyWorkspace } = directory.rpcs;
     const document = { people: [{ key: 'ivo', name: 'Ivo', contact: {} }] };
     const { ids } = await fixture.bus.call(applyWorkspace, { document, dry_run: false }, contextFor(applyWorkspace));
@@ -413,7 +416,10 @@ describe('visibility of search results (T2; D18f, D69)', () => {
   });
 });
 
-/** Resets a conversation to a release without search: the next replica to start indexes its words. */
+/**
+ * Removes the search index of a conversation, as in a release without search. The replica that starts next indexes the
+ * conversation again.
+ */
 async function reindex(id: number): Promise<void> {
   await fixture.env.sql('delete from transcripts.search_segments where conversation_id = $1', [id]);
   await fixture.env.sql('delete from transcripts.search_conversations where conversation_id = $1', [id]);
@@ -421,7 +427,7 @@ async function reindex(id: number): Promise<void> {
   await indexed();
 }
 
-/** An account with team authority over the holon. */
+/** Creates an account with team authority over the holon. Returns the account id. */
 async function lead(holon: string): Promise<number> {
   const account = {
     email: 'lead@example.org',
@@ -462,7 +468,7 @@ async function makeEventsPrivate(isPrivate: boolean): Promise<void> {
   );
 }
 
-/** Replaces the conversations service by one with member access. */
+/** Restarts the conversations service with access for members only. */
 async function startMembersOnly(): Promise<void> {
   await fixture.conversations.stop();
   await startService('conversations', fixture.env, { ...fixture.env.settings, CONVERSATION_ACCESS: 'members' });

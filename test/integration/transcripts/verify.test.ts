@@ -33,7 +33,7 @@ async function copy(name: string, text: string): Promise<string> {
 const cli = (...args: string[]): Promise<CliOutcome> => runCli(['transcripts', 'verify', ...args], fixture.settings);
 
 describe('transcripts verify (rules/transcripts#import-evidence: a caller can hash its own copy and compare)', () => {
-  it('recomputes the evidence from a copy of the artifact, with the conversation given or found', async () => {
+  it('recomputes the evidence from a copy of the artifact, for a given conversation or the one that imported the file', async () => {
     const { id } = await fixture.meet({ artifact: { bytes: artifact } });
     const evidence = await fixture.becomes(id, 'imported');
     const file = await copy('same.json', artifact);
@@ -59,7 +59,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     );
   });
 
-  it('lists every field in which another file differs, and exits with status 1', async () => {
+  it('lists every field of the evidence in which a file differs, and exits with status 1', async () => {
     const { id } = await fixture.meet({ artifact: { bytes: `${artifact} ` } });
     await fixture.becomes(id, 'imported');
     const other = await copy('other.json', JSON.stringify([row(0, 1_000, 'Before.')]));
@@ -79,7 +79,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     expect((await cli(other)).stderr).toContain('No conversation imported this file');
   });
 
-  it('reports when there is no evidence to compare with, or the conversation, file or transcript does not exist', async () => {
+  it('reports missing evidence, and a conversation, file or transcript that does not exist', async () => {
     const { id } = await fixture.meet({ isRecorded: false });
     const file = await copy('file.json', '[]');
     expect(await cli(file, '--conversation', String(id))).toMatchObject({
