@@ -16,6 +16,7 @@ export {
   demoValues,
   isLoopback,
   isExposed,
+  isSecretName,
   isPublicSecret,
   listPublicSecrets,
   listSecretValues,
@@ -383,6 +384,14 @@ export const webhookSettings = {
     description: 'retention of webhook bodies, and of receipts of rejected and ignored webhooks, days',
   }),
 };
+
+/** How long the history of objects is stored (W10). */
+export const historyRetentionSetting = Type.Integer({
+  default: 400,
+  minimum: 1,
+  maximum: 3_650,
+  description: 'retention of the history of objects, days',
+});
 
 /** A host: `host`, `host:port`, with or without `http://` or `https://`, or IPv6 with or without brackets. */
 const hostEntry = String.raw`(?:(?:https?://)?(?:\[[0-9A-Fa-f:.]+\]|[^\s,;/:@?#*\[\]]+)(?::[0-9]{1,5})?/?|(?:[0-9A-Fa-f]*:){2,}[0-9A-Fa-f.:]*)`;

@@ -164,6 +164,11 @@ function listPasswords(address: string): string[] {
 const secretName =
   /(?:^|[_\W])(?:token|secret|password|passphrase|api_?key|private_?key|secret_?key|access_?key|credentials?)$/i;
 
+/** Whether a text field of this name is a secret, e.g. `bot_token`, `webhookSecret`, `api_key`. */
+export function isSecretName(key: string): boolean {
+  return secretName.test(key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2'));
+}
+
 /**
  * Returns a copy in which `{env: NAME}` replaces every secret, as in workspace files (rules/workspace#workspace-file).
  * @param prefix prefix of the variable names
@@ -174,8 +179,7 @@ export function replaceSecrets(value: unknown, prefix: string, names: Set<string
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   const entries = Object.entries(value).map(([key, item]: [string, unknown]): [string, unknown] => {
     const name = `${prefix}_${key}`;
-    const isSecret =
-      typeof item === 'string' && item !== '' && secretName.test(key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2'));
+    const isSecret = typeof item === 'string' && item !== '' && isSecretName(key);
     return [key, isSecret ? { env: takeName(name, names) } : replaceSecrets(item, name, names)];
   });
   return Object.fromEntries(entries);

@@ -19,6 +19,8 @@ export type Actor =
       readonly globalEditor: boolean;
       /** Superuser or member of `coherence_users` (rules/access#classes-of-routes). */
       readonly coherenceAccess: boolean;
+      /** Superuser or member of `workspace_editors` (W5). Gateways of the previous release omit it. */
+      readonly workspaceEditor?: boolean;
       /** Rights on operator functions: `act` includes `read`; null or absent: none (rules/access#operators). */
       readonly ops?: 'read' | 'act' | null;
       /** Session of the token that authenticated the call; logout revokes it. Not secret. */
@@ -40,6 +42,10 @@ export const mayReadOps = (actor: Actor | undefined): boolean =>
 /** Returns whether the actor may run operator actions: superusers and `ops_operators`. */
 export const mayActOps = (actor: Actor | undefined): boolean =>
   actor?.kind === 'user' && (actor.superuser || actor.ops === 'act');
+
+/** Whether the actor may read and write the set-up: superusers and members of `workspace_editors` (W5). */
+export const mayEditWorkspace = (actor: Actor | undefined): boolean =>
+  actor?.kind === 'user' && (actor.superuser || actor.workspaceEditor === true);
 
 /** Kind of the actor of a call; `none` means that the caller acts for itself. */
 export type CallerKind = Actor['kind'] | 'none';
@@ -101,6 +107,9 @@ export const scopes = [
   'steps:write',
   'directory:read',
   'directory:write',
+  'workspace:read',
+  'workspace:write',
+  'accounts:write',
   'agents:read',
   'events:read',
   'webhooks:write',

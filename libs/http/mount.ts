@@ -186,6 +186,7 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
       actor,
       traceparent,
       clientIp: changes ? clientAddressOf(ctx) : undefined,
+      via: changes ? findClientProgram(ctx) : undefined,
       deadlineMs: Date.now() + deadlineMs,
     };
     let releaseMemory: (() => void) | undefined;
@@ -204,6 +205,12 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
     }
   };
   return { route, run };
+}
+
+/** `console` or `cli` for the platform's own clients; undefined for all others (W10). */
+function findClientProgram(ctx: HttpContext): string | undefined {
+  if (ctx.state.isFromConsole) return 'console';
+  return ctx.req.headers['user-agent']?.startsWith('coherence-cli/') === true ? 'cli' : undefined;
 }
 
 /**

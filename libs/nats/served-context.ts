@@ -29,6 +29,7 @@ export class ServedContext implements RequestContext {
   readonly audit: string | undefined;
   readonly requestId: string;
   readonly clientIp: string | undefined;
+  readonly via: string | undefined;
   readonly idempotencyKey: string | undefined;
   /** Set after the assertion was verified. */
   actor: Actor | undefined;
@@ -49,6 +50,7 @@ export class ServedContext implements RequestContext {
     let assertion: string | undefined;
     let traceparent: string | undefined;
     let clientIp: string | undefined;
+    let via: string | undefined;
     let idempotencyKey: string | undefined;
     let deadlineMs = Number.NaN;
     for (const [key, values] of message.headers ?? []) {
@@ -56,12 +58,14 @@ export class ServedContext implements RequestContext {
       else if (key === header.actor) assertion = values[0];
       else if (key === header.traceparent) traceparent = values[0];
       else if (key === header.clientIp) clientIp = values[0];
+      else if (key === header.via) via = values[0];
       else if (key === header.idempotencyKey) idempotencyKey = values[0];
       else if (key === header.deadline) deadlineMs = Number(values[0]);
     }
     this.subject = rpc.subject;
     this.audit = rpc.audit;
     this.clientIp = clientIp;
+    this.via = via;
     this.idempotencyKey = idempotencyKey;
     this.requestId = requestId;
     this.#assertion = assertion;

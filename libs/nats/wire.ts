@@ -18,6 +18,8 @@ export interface CallContext {
    * Client address for the audit log, as used by rate limits; set by the gateway for operations with side effects (A1).
    */
   readonly clientIp?: string | undefined;
+  /** Client program of a write, for the history of objects (W10); set by the gateway, absent for other API clients. */
+  readonly via?: string | undefined;
   /**
    * `Idempotency-Key` to send with the call. The gateway sets it for idempotent operations (I1). The served context
    * stores the key under another name, so that nested calls do not forward it.
@@ -38,6 +40,7 @@ export const header = {
   traceparent: 'traceparent',
   deadline: 'Deadline',
   clientIp: 'Client-Ip',
+  via: 'Via',
   idempotencyKey: 'Idempotency-Key',
   status: 'Status',
   outcome: 'Outcome',
@@ -87,6 +90,7 @@ export function encodeContext(
 ): MsgHdrs {
   let text = `NATS/1.0\r\n${header.requestId}: ${context.requestId.replace(forbidden, ' ')}\r\n${header.deadline}: ${deadlineMs}`;
   if (context.clientIp !== undefined) text += `\r\n${header.clientIp}: ${context.clientIp.replace(forbidden, ' ')}`;
+  if (context.via !== undefined) text += `\r\n${header.via}: ${context.via.replace(forbidden, ' ')}`;
   const { sentIdempotencyKey: key } = context;
   if (key !== undefined) text += `\r\n${header.idempotencyKey}: ${key.replace(forbidden, ' ')}`;
   if (assertion !== undefined) text += `\r\n${header.actor}: ${assertion}`;

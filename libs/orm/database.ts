@@ -32,6 +32,8 @@ export interface Tx extends Queryable {
   ): Promise<Results<Statements>>;
   /** Registers a callback that runs after the work and before the `beforeCommit` callbacks, to flush a unit of work. */
   beforeFlush(callback: () => Promise<unknown>): void;
+  /** Registers a callback that runs after these and before the `beforeCommit` callbacks: it reads what was written. */
+  afterFlush(callback: () => Promise<unknown>): void;
   /**
    * Registers a callback that runs after the work. Its statements are sent together with the commit, so only they may
    * make it fail.
@@ -292,6 +294,7 @@ class PooledDatabase implements Database {
     const transaction = new Transaction(await this.#connect());
     let open = true;
     const written: (() => Promise<unknown>)[] = [];
+    const flushed: (() => Promise<unknown>)[] = [];
     const last: (() => Promise<unknown>)[] = [];
     const callbacks: (() => void)[] = [];
     const tx: Tx = {
@@ -306,6 +309,7 @@ class PooledDatabase implements Database {
         (await tx.query<Row>(item, toLists(values)))[0],
       pipeline,
       beforeFlush: (callback) => void written.push(callback),
+      afterFlush: (callback) => void flushed.push(callback),
       beforeCommit: (callback) => {
         if (!open) throw new Error('The transaction is over');
         last.push(callback);
@@ -316,7 +320,7 @@ class PooledDatabase implements Database {
     let result: T;
     try {
       result = await work(tx);
-      for (const callback of written) await callback();
+      for (const callback of [...written, ...flushed]) await callback();
       const statements = Promise.all(last.map((callback) => callback()));
       open = false;
       // A failed statement turns the commit into a rollback. The statement's error is more precise than the commit's.

@@ -5,6 +5,7 @@ import {
   loadConfig,
   logSettings,
   telemetrySettings,
+  historyRetentionSetting,
   issuerSetting,
   natsSettings,
   replySettings,
@@ -38,6 +39,7 @@ export const directorySettings = Type.Object({
     default: 'UTC',
     description: 'time zone of "today" in worklists, e.g. Europe/Berlin',
   }),
+  HISTORY_RETENTION_DAYS: historyRetentionSetting,
   BULK_ADD_WAIT_MS: Type.Integer({
     default: 10_000,
     minimum: 0,

@@ -11,6 +11,7 @@ import { classRpcs } from './classes/contract.ts';
 import { directoryFeed, holonEvents, journeyEvents, peopleEvents } from './events/contract.ts';
 import { experienceJobs, experienceRpcs } from './experiences/contract.ts';
 import { feedRpcs } from './feed/contract.ts';
+import { historyRpcs } from './history/contract.ts';
 import { holonRpcs } from './holons/contract.ts';
 import { identityRpcs } from './identities/contract.ts';
 import { journeyRpcs, stepRpcs } from './journeys/contract.ts';
@@ -30,6 +31,7 @@ export * from './api-objects/contract.ts';
 export * from './browse/contract.ts';
 export * from './classes/contract.ts';
 export * from './experiences/contract.ts';
+export * from './history/contract.ts';
 export * from './holons/contract.ts';
 export * from './identities/contract.ts';
 export * from './journeys/contract.ts';
@@ -56,6 +58,7 @@ export const directory = defineService({
     ...classRpcs,
     ...experienceRpcs,
     ...feedRpcs,
+    ...historyRpcs,
     ...holonRpcs,
     ...identityRpcs,
     ...journeyRpcs,

@@ -8,6 +8,7 @@ import type { PipelineJob } from '#libs/pipeline';
 import type { Clock } from '#libs/time';
 import type { LoginThrottle, Passwords, RefusedLogins } from './accounts/index.ts';
 import type { DirectoryConfig } from './config.ts';
+import type { DirectoryHistory } from './history/index.ts';
 import type { Keys, KeyUses } from './keys/index.ts';
 import type { Today } from './workflow/index.ts';
 
@@ -18,6 +19,7 @@ export interface Dependencies {
   readonly jobs: Jobs;
   readonly eventOutbox: EventOutbox;
   readonly idempotency: IdempotencyStore;
+  readonly history: DirectoryHistory;
   readonly clock: Clock;
   /** Today's date in the time zone of worklists (D50). */
   readonly today: Today;

@@ -10,6 +10,7 @@ import { createBrowseHandlers } from './browse/handlers.ts';
 import { createClassHandlers } from './classes/handlers.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
+import { createHistoryHandlers } from './history/handlers.ts';
 import { createHolonHandlers } from './holons/handlers.ts';
 import { createIdentityHandlers } from './identities/handlers.ts';
 import { createJourneyHandlers } from './journeys/handlers.ts';
@@ -36,6 +37,7 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof direc
     ...createClassHandlers(deps),
     ...createExperienceHandlers(deps),
     ...createFeedHandlers(deps),
+    ...createHistoryHandlers(deps),
     ...createHolonHandlers(deps),
     ...createIdentityHandlers(deps),
     ...createJourneyHandlers(deps),

@@ -1,6 +1,7 @@
 /** Composes the directory service: dependencies, handlers, workers and periodic cleanup. */
 import { isExposed, isPublicSecret } from '#libs/config';
 import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/idempotency';
+import { removeOldHistory } from '#libs/history';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { pipelineJobs } from '#libs/pipeline';
@@ -16,6 +17,7 @@ import { directory } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createSetLogo } from './experiences/workers.ts';
 import { createHandlers } from './handlers.ts';
+import { createDirectoryHistory } from './history/index.ts';
 import { foldUsageCounts } from './journeys/statements.ts';
 import { createKeys } from './keys/issue.ts';
 import { createKeyUses, measureKeys, writeUsesIntervalMs } from './keys/uses.ts';
@@ -63,6 +65,7 @@ export async function createService({
       jobs,
       eventOutbox: runtime.eventOutbox,
       idempotency,
+      history: createDirectoryHistory(),
       clock,
       today: createToday(clock, config.WORKLIST_TIME_ZONE),
       pipeline: pipeline?.registry ?? pipelineJobs,
@@ -86,6 +89,9 @@ export async function createService({
       removeOldRecords(db, { signal }),
     );
     runtime.runEvery(cleanupMs, 'sessions: failed to remove old ones', () => deleteOldSessions(db));
+    runtime.runEvery(cleanupMs, 'history: failed to remove old entries', (signal) =>
+      removeOldHistory(db, { days: config.HISTORY_RETENTION_DAYS, signal }),
+    );
     runtime.runEvery(cleanupMs, 'worklist: failed to fold tallies', () => foldTallies(db));
     runtime.runEvery(cleanupMs, 'journeys: failed to fold usage counts', () => foldUsageCounts(db));
   });

@@ -15,7 +15,13 @@ import {
 const email = Type.String({ minLength: 1, maxLength: 320 });
 
 /** All groups that grant rights. */
-export const accountGroups = ['coherence_users', 'ops_operators', 'ops_viewers'] as const;
+export const accountGroups = [
+  'chat_agents',
+  'coherence_users',
+  'ops_operators',
+  'ops_viewers',
+  'workspace_editors',
+] as const;
 
 const facts = {
   id: rowId,

@@ -196,6 +196,7 @@ export const actorFacts = {
   coherenceAccess: Type.Boolean({
     description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).',
   }),
+  workspaceEditor: Type.Optional(Type.Boolean({ description: 'Superuser or member of `workspace_editors` (W5).' })),
   ops: Type.Optional(
     nullable(
       Type.Enum(['read', 'act'], {

@@ -32,7 +32,7 @@ import {
 } from './statements/lookups.ts';
 import { writeItems, type Written } from './write.ts';
 
-export type WorkspaceDependencies = Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords'>;
+export type WorkspaceDependencies = Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'history' | 'passwords'>;
 
 type Applied = Static<typeof workspaceRpcs.applyWorkspace.reply>;
 
@@ -58,14 +58,7 @@ export async function applyWorkspace(
   const problems = [...found, ...findRefusedPasswords(deps.passwords, lists)];
   const hashes = problems.length === 0 ? await hashPasswords(deps, lists, problems, dryRun) : new Map<string, string>();
   const work = (tx: Tx): Promise<Applied> =>
-    applyIn(
-      tx,
-      { jobs: deps.jobs, eventOutbox: deps.eventOutbox, context },
-      document,
-      { lists, problems },
-      hashes,
-      dryRun,
-    );
+    applyIn(tx, { ...deps, context }, document, { lists, problems }, hashes, dryRun);
   for (let attempt = 1; ; attempt++) {
     try {
       return await transactionOrDryRun(deps.jobs, dryRun, work);
@@ -80,8 +73,9 @@ async function applyIn(
   {
     jobs,
     eventOutbox,
+    history,
     context,
-  }: { readonly jobs: Jobs; readonly eventOutbox: EventOutbox; readonly context: AuditContext },
+  }: Pick<Dependencies, 'jobs' | 'eventOutbox' | 'history'> & { readonly context: AuditContext },
   document: unknown,
   checked: { lists: Lists; problems: readonly Problem[] },
   hashes: ReadonlyMap<string, string>,
@@ -94,6 +88,16 @@ async function applyIn(
   const all = [...checked.problems, ...problems];
   if (all.length > 0) throw invalidWorkspace(all);
   const log = new ChangeLog();
+  const fromFile = { subject: context.subject, actor: context.actor, via: 'file' };
+  if (!dryRun) {
+    for (const list of listNames)
+      await history.track(
+        tx,
+        fromFile,
+        list,
+        targets[list].flatMap(({ storedId }) => storedId ?? []),
+      );
+  }
   const written = await writeItems(tx, targets, stored, hashes, log);
   const cycles = await findCycles(tx, targets, log, written);
   if (cycles.length > 0) throw invalidWorkspace(cycles);
@@ -101,6 +105,17 @@ async function applyIn(
   const unfit = await findUnfitInfos(tx, targets, written);
   if (unfit.length > 0) throw invalidWorkspace(unfit);
   if (!dryRun) await emitChanges(tx, { jobs, eventOutbox }, targets, log, written);
+  if (!dryRun) {
+    for (const list of listNames) {
+      const fresh = targets[list].filter(({ storedId }) => storedId === undefined);
+      history.created(
+        tx,
+        fromFile,
+        list,
+        fresh.map((target) => written.idOfTarget(list, target)),
+      );
+    }
+  }
   const summary = log.summarize(targets);
   if (summary.created + summary.updated > 0) {
     recordAudit(tx, context, { changes: log.describe(targets, (target) => written.idOfTarget('accounts', target)) });

@@ -16,6 +16,7 @@ const libraryTables = [
   'audit_log',
   'feed_outbox',
   'handed_over',
+  'history',
   'job_attempts',
   'jobs',
   'kept_answers',

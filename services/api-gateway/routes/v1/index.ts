@@ -1,5 +1,6 @@
 /** Operations of the open API except login (rules/memberships#lists), by resource. */
 import { eventRoutes, webhookEndpointRoutes } from './events.ts';
+import { historyRoutes } from './history.ts';
 import { experienceRoutes, holonRoutes, holonUpdateRoutes } from './holons.ts';
 import { classRoutes, journeyV1Routes } from './journeys.ts';
 import { keyRoutes } from './keys.ts';
@@ -20,6 +21,7 @@ export const v1Routes = [
   ...relationshipRoutes,
   ...noteRoutes,
   ...responsibleRoutes,
+  ...historyRoutes,
   ...keyRoutes,
   ...eventRoutes,
   ...webhookEndpointRoutes,

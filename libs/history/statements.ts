@@ -1,0 +1,61 @@
+/** SQL of the history, the same in the schema of every service that has one. */
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+
+export const insertEntries = statement.none({
+  name: 'history.insert',
+  params: { entries: t.json },
+  sql: ({ entries }) => sql`
+    insert into history (object_kind, object_id, object_key, via, actor_kind, account_id, key_id, action, changes)
+    select object_kind, object_id, object_key, via, actor_kind, account_id, key_id, action, changes
+    from jsonb_to_recordset(${entries}) as e(object_kind text, object_id bigint, object_key text, via text, actor_kind text, account_id integer,
+      key_id text, action text, changes jsonb)`,
+});
+
+export const historyParams = { kind: t.text, objectId: t.bigint, before: t.bigint.nullable, limit: t.integer };
+
+/**
+ * The reply `{items, next}` of one object's history, newest first.
+ * @param actorName name of the person of account `e.account_id`, or null
+ */
+export function historyPageSql(
+  { kind, objectId, before, limit }: Readonly<Record<keyof typeof historyParams, SqlPart>>,
+  actorName: Sql,
+): Sql {
+  return sql`
+    with page as (
+      select * from history where object_kind = ${kind} and object_id = ${objectId} and (${before}::bigint is null or id < ${before})
+      order by id desc limit ${limit} + 1
+    ), shown as (select * from page order by id desc limit ${limit})
+    select json_build_object(
+      'items', coalesce((select json_agg(json_build_object('at', iso_utc(e.at),
+        'actor', case when e.actor_kind is not null then json_build_object('kind', e.actor_kind, 'name', ${actorName},
+          'account_id', e.account_id, 'key_id', e.key_id) end,
+        'via', e.via, 'changes', e.changes) order by e.id desc) from shown e), '[]'),
+      'next', case when (select count(*) from page) > ${limit} then (select min(id)::text from shown) end)::text as body`;
+}
+
+/** A page of a service that has no accounts: names are null. */
+export const listHistory = statement.one({
+  name: 'history.list',
+  params: historyParams,
+  row: { body: t.text },
+  sql: (params) => historyPageSql(params, sql`null::text`),
+});
+
+/** Removes the history of objects, e.g. of an erased person. */
+export const removeHistory = statement.none({
+  name: 'history.remove',
+  params: { kind: t.text, objectIds: t.bigint.array },
+  sql: ({ kind, objectIds }) => sql`delete from history where object_kind = ${kind} and object_id = any(${objectIds})`,
+});
+
+/** Removes the oldest entries of at least this age; returns how many. */
+export const removeOldEntries = statement.one({
+  name: 'history.remove-old',
+  params: { days: t.integer, limit: t.integer },
+  row: { count: t.integer },
+  sql: ({ days, limit }) => sql`
+    with removed as (
+      delete from history where id in (select id from history where at < statement_timestamp() - make_interval(days => ${days}) order by at limit ${limit}) returning id
+    ) select count(*)::integer as count from removed`,
+});

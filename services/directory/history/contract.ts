@@ -1,0 +1,30 @@
+/** History of people, holons, memberships, relationships, journeys, classes and accounts (W10). */
+import { byUsers, nullable, rpc, Type } from '#libs/contract';
+import { historyItem } from '#libs/history';
+import { limitParameter, v1Errors } from '../api-objects/contract.ts';
+
+/** Default page size (rules/http#limits). */
+export const historyPerPage = 50;
+
+export const historyQuery = Type.Object({
+  limit: limitParameter({ usual: historyPerPage, most: 200 }),
+  cursor: Type.Optional(Type.String({ maxLength: 20, description: '`next` of the previous page.' })),
+});
+
+export const historyRpcs = {
+  listHistory: rpc({
+    subject: 'directory.history.list',
+    callers: byUsers,
+    summary: 'Lists changes of one object for callers that may edit it (W10).',
+    request: Type.Object({
+      kind: Type.Enum(['people', 'holons', 'memberships', 'relationships', 'journeys', 'classes', 'accounts']),
+      id: Type.String({ maxLength: 300, description: 'Id of the object; slug of a journey or holon class.' }),
+      ...historyQuery.properties,
+    }),
+    reply: Type.Object({
+      items: Type.Array(historyItem, { description: 'Newest first.' }),
+      next: nullable(Type.String({ description: '`cursor` of the next page; null after the last one.' })),
+    }),
+    errors: v1Errors.notFound('The object does not exist, or the caller cannot see it.'),
+  }),
+} as const;

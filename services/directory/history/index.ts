@@ -1,0 +1,2 @@
+/** Recording of changes; see `History` of `#libs/history`. */
+export { createDirectoryHistory, type DirectoryHistory, type HistoryKind } from './snapshots.ts';
