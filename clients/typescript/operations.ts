@@ -1607,10 +1607,72 @@ export type ListResponsibleResult = {
   items: WorklistItem[];
 };
 
+/** Who made a change. */
+export type HistoryActor = {
+  /** Kind of the caller. */
+  kind: "account" | "key" | "cli" | "shared";
+  name: string | null;
+  account_id: number | null;
+  key_id: string | null;
+};
+
+/** One change of an object. */
+export type HistoryItem = {
+  /** Time of the change. */
+  at: string;
+  actor: HistoryActor | null;
+  /** `api`: a client of the API; `console`, `cli`: the console or the CLI; `file`: the workspace file; `webhook`: a booking or another job of the platform. */
+  via: "api" | "console" | "cli" | "file" | "webhook";
+  /** Changed fields. `old` is null for a created object, `new` for a deleted one. */
+  changes: Record<string, unknown>;
+};
+
+export type GetPersonHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
+export type GetHolonHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
+export type GetMembershipHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
+export type GetRelationshipHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
+export type GetJourneyHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
+export type GetAccountHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
+export type GetClassHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
 export type NewServiceKey = {
   /** Purpose of the key. Must not be blank. */
   name: string;
-  /** Scopes: `*` for all, or some of `conversations:read`, `conversations:write`, `transcripts:read`, `media:read`, `media:write`, `steps:read`, `steps:write`, `directory:read`, `directory:write`, `agents:read`, `events:read`, `webhooks:write`, `keys:write`, `ops:read`, `ops:write`. */
+  /** Scopes: `*` for all, or some of `conversations:read`, `conversations:write`, `transcripts:read`, `media:read`, `media:write`, `steps:read`, `steps:write`, `directory:read`, `directory:write`, `workspace:read`, `workspace:write`, `accounts:write`, `agents:read`, `events:read`, `webhooks:write`, `keys:write`, `ops:read`, `ops:write`. */
   scopes: string[];
   expires_at?: string | null;
   /** The account on whose behalf it acts. Default: the caller's account. */
@@ -4042,6 +4104,162 @@ export type ListResponsibleError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface GetPersonHistoryRequest {
+  path: {
+    /** Id of the person. */
+    id: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetPersonHistoryReply = ApiReply<200, GetPersonHistoryResult>;
+export type GetPersonHistoryError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetHolonHistoryRequest {
+  path: {
+    /** Id of the holon. */
+    id: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetHolonHistoryReply = ApiReply<200, GetHolonHistoryResult>;
+export type GetHolonHistoryError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetMembershipHistoryRequest {
+  path: {
+    /** Id of the membership. */
+    id: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetMembershipHistoryReply = ApiReply<200, GetMembershipHistoryResult>;
+export type GetMembershipHistoryError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetRelationshipHistoryRequest {
+  path: {
+    /** Id of the relationship. */
+    id: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetRelationshipHistoryReply = ApiReply<200, GetRelationshipHistoryResult>;
+export type GetRelationshipHistoryError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetJourneyHistoryRequest {
+  path: {
+    /** Id or slug of the journey. */
+    id: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetJourneyHistoryReply = ApiReply<200, GetJourneyHistoryResult>;
+export type GetJourneyHistoryError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetAccountHistoryRequest {
+  path: {
+    /** Id of the account. */
+    id: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetAccountHistoryReply = ApiReply<200, GetAccountHistoryResult>;
+export type GetAccountHistoryError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetClassHistoryRequest {
+  path: {
+    /** For example `holon`. */
+    object_kind: string;
+    /** Slug of the class. */
+    slug: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetClassHistoryReply = ApiReply<200, GetClassHistoryResult>;
+export type GetClassHistoryError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface CreateKeyRequest {
   body: NewServiceKey;
 }
@@ -4921,6 +5139,13 @@ export interface OperationErrors {
   listNotesOfPerson: ListNotesOfPersonError;
   listNotesOfHolon: ListNotesOfHolonError;
   listResponsible: ListResponsibleError;
+  getPersonHistory: GetPersonHistoryError;
+  getHolonHistory: GetHolonHistoryError;
+  getMembershipHistory: GetMembershipHistoryError;
+  getRelationshipHistory: GetRelationshipHistoryError;
+  getJourneyHistory: GetJourneyHistoryError;
+  getAccountHistory: GetAccountHistoryError;
+  getClassHistory: GetClassHistoryError;
   createKey: CreateKeyError;
   listKeys: ListKeysError;
   getKey: GetKeyError;
@@ -5440,6 +5665,48 @@ export interface Operations {
    */
   listResponsible(request?: ListResponsibleRequest, options?: CallOptions): Promise<ListResponsibleReply>;
   /**
+   * List changes of a person
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/people/{id}/history`
+   */
+  getPersonHistory(request: GetPersonHistoryRequest, options?: CallOptions): Promise<GetPersonHistoryReply>;
+  /**
+   * List changes of a holon
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/holons/{id}/history`
+   */
+  getHolonHistory(request: GetHolonHistoryRequest, options?: CallOptions): Promise<GetHolonHistoryReply>;
+  /**
+   * List changes of a membership
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/memberships/{id}/history`
+   */
+  getMembershipHistory(request: GetMembershipHistoryRequest, options?: CallOptions): Promise<GetMembershipHistoryReply>;
+  /**
+   * List changes of a relationship
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/relationships/{id}/history`
+   */
+  getRelationshipHistory(request: GetRelationshipHistoryRequest, options?: CallOptions): Promise<GetRelationshipHistoryReply>;
+  /**
+   * List changes of a journey
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/journeys/{id}/history`
+   */
+  getJourneyHistory(request: GetJourneyHistoryRequest, options?: CallOptions): Promise<GetJourneyHistoryReply>;
+  /**
+   * List changes of a account
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/accounts/{id}/history`
+   */
+  getAccountHistory(request: GetAccountHistoryRequest, options?: CallOptions): Promise<GetAccountHistoryReply>;
+  /**
+   * List changes of a class
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/classes/{object_kind}/{slug}/history`
+   */
+  getClassHistory(request: GetClassHistoryRequest, options?: CallOptions): Promise<GetClassHistoryReply>;
+  /**
    * Create a service key
    * The token is returned only once. Store it. Superusers can create keys for every account, other callers for their own.
    * `POST /api/v1/keys`
@@ -5750,6 +6017,13 @@ export const operationTable = {
   listNotesOfPerson: { method: 'GET', path: '/api/v1/people/{person_id}/notes', credential: 'token', replies: [200] },
   listNotesOfHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}/notes', credential: 'token', replies: [200] },
   listResponsible: { method: 'GET', path: '/api/v1/responsible', credential: 'token', replies: [200] },
+  getPersonHistory: { method: 'GET', path: '/api/v1/people/{id}/history', credential: 'token', replies: [200] },
+  getHolonHistory: { method: 'GET', path: '/api/v1/holons/{id}/history', credential: 'token', replies: [200] },
+  getMembershipHistory: { method: 'GET', path: '/api/v1/memberships/{id}/history', credential: 'token', replies: [200] },
+  getRelationshipHistory: { method: 'GET', path: '/api/v1/relationships/{id}/history', credential: 'token', replies: [200] },
+  getJourneyHistory: { method: 'GET', path: '/api/v1/journeys/{id}/history', credential: 'token', replies: [200] },
+  getAccountHistory: { method: 'GET', path: '/api/v1/accounts/{id}/history', credential: 'token', replies: [200] },
+  getClassHistory: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}/history', credential: 'token', replies: [200] },
   createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },
   listKeys: { method: 'GET', path: '/api/v1/keys', credential: 'token', replies: [200] },
   getKey: { method: 'GET', path: '/api/v1/keys/{key_id}', credential: 'token', replies: [200,304] },

@@ -3,12 +3,12 @@ import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 export const insertEntries = statement.none({
   name: 'history.insert',
-  params: { entries: t.json },
+  params: { entries: t.text },
   sql: ({ entries }) => sql`
     insert into history (object_kind, object_id, object_key, via, actor_kind, account_id, key_id, action, changes)
     select object_kind, object_id, object_key, via, actor_kind, account_id, key_id, action, changes
-    from jsonb_to_recordset(${entries}) as e(object_kind text, object_id bigint, object_key text, via text, actor_kind text, account_id integer,
-      key_id text, action text, changes jsonb)`,
+    from json_to_recordset(${entries}::json) as e(object_kind text, object_id bigint, object_key text, via text, actor_kind text, account_id integer,
+      key_id text, action text, changes json)`,
 });
 
 export const historyParams = { kind: t.text, objectId: t.bigint, before: t.bigint.nullable, limit: t.integer };

@@ -14,7 +14,7 @@ export function historyTable(schema: string): string[] {
       account_id integer,
       key_id text,
       action text not null,
-      changes jsonb not null,
+      changes json not null,
       constraint history__id__primary primary key (id),
       constraint history__via__known check (via in ('api', 'console', 'cli', 'file', 'webhook')),
       constraint history__action__known check (action in ('create', 'update', 'delete'))

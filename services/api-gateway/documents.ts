@@ -22,6 +22,7 @@ const tags = {
   people: 'People of the network.',
   holons: 'Groups, events and other entities, in a tree.',
   experiences: 'Holons that participants offer.',
+  accounts: 'Login accounts with their groups and rights, for superusers.',
   classes: 'Kinds of holons, with their custom fields and journeys.',
   memberships: 'Memberships of people in holons, each at a step of a journey.',
   relationships: 'Relationships between holons.',

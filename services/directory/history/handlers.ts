@@ -1,37 +1,74 @@
-/** Pages of an object's history (W10). */
-import { isPossibleId, mayEditWorkspace } from '#libs/contract';
+/** Pages of an object's history, for callers that may edit the object (W10, W17). */
+import { type Actor, isPossibleId, mayEditWorkspace, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';
+import type { Database } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import { historyPerPage, type historyRpcs } from './contract.ts';
-import { findAccess, listHistory } from './statements.ts';
+import {
+  findAccount,
+  findClass,
+  findHolon,
+  findJourney,
+  findMembership,
+  findPerson,
+  findRelationship,
+  listHistory,
+} from './statements/pages.ts';
 
 export function createHistoryHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof historyRpcs> {
   return {
     listHistory: async ({ kind, id: given, limit = historyPerPage, cursor }, { actor }) => {
-      const user = actor?.kind === 'user' ? actor : undefined;
-      const id = /^[1-9]\d*$/.test(given) ? Number(given) : null;
-      if (id !== null && !isPossibleId(id)) throw notFound();
-      const access = await findAccess[kind](db, {
-        id,
-        name: given,
-        ownPersonId: user?.personId ?? 0,
-        mayEditWorkspace: mayEditWorkspace(actor),
-        isSuperuser: user?.superuser ?? false,
-        ...readViewer(actor),
-      });
-      // Accounts are invisible to all but superusers, so both answers are 403 for others.
-      if (kind === 'accounts' && user?.superuser !== true) throw denied();
-      if (access?.visible !== true) throw notFound();
-      if (!access.editable) throw denied();
-      return bodyOf(await listHistory(db, { kind, objectId: access.id, before: readCursor(cursor), limit }));
+      const objectId = await findEditable(db, kind, given, actor);
+      return bodyOf(await listHistory(db, { kind, objectId, before: readCursor(cursor), limit }));
     },
   };
 }
 
-const denied = () => new AppError({ code: 'permission_denied', message: 'You cannot edit this object.' });
+type Kind = RequestOf<typeof historyRpcs.listHistory>['kind'];
+
+interface Found {
+  readonly id: number;
+  /** Absent for kinds that every caller can see. */
+  readonly visible?: boolean;
+  /** Absent for kinds whose right does not depend on the object's holons. */
+  readonly editable?: boolean;
+}
+
+/** Returns the id of the object. @throws AppError 404, or 403 for a visible object that the caller may not edit */
+async function findEditable(db: Database, kind: Kind, given: string, actor: Actor | undefined): Promise<number> {
+  const user = actor?.kind === 'user' ? actor : undefined;
+  // Only superusers see accounts; other callers get 403 whether or not the account exists.
+  if (kind === 'accounts' && user?.superuser !== true) throw denied();
+  const found = await find(db, kind, given, actor);
+  if (found === undefined || found.visible === false) throw notFound();
+  const mayEdit =
+    kind === 'people'
+      ? readViewer(actor).seesAll || user?.personId === found.id
+      : (found.editable ?? mayEditWorkspace(actor));
+  if (!mayEdit) throw denied();
+  return found.id;
+}
+
+function find(db: Database, kind: Kind, given: string, actor: Actor | undefined): Promise<Found | undefined> {
+  const number = /^[1-9]\d{0,9}$/.test(given) ? Number(given) : 0;
+  const id = isPossibleId(number) ? number : 0;
+  const viewer = readViewer(actor);
+  const finders: Readonly<Record<Kind, () => Promise<Found | undefined>>> = {
+    people: () => findPerson(db, { id }),
+    holons: () => findHolon(db, { id, ...viewer }),
+    memberships: () => findMembership(db, { id, ...viewer }),
+    relationships: () => findRelationship(db, { id, ...viewer }),
+    journeys: () => findJourney(db, { id, slug: given }),
+    classes: () => findClass(db, { path: given }),
+    accounts: () => findAccount(db, { id }),
+  };
+  return finders[kind]();
+}
+
+const denied = (): AppError => new AppError({ code: 'permission_denied', message: 'You cannot edit this object.' });
 
 function readCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;

@@ -1,4 +1,5 @@
 /** Runs the story of the documents on a platform: sends the documented requests and compares the responses. */
+import { appendFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { fillText, fillTexts, marker, type StoryStep } from '../../../tools/generate/story.ts';
 import type { Call, TestPlatform } from '../test-platform.ts';
@@ -18,7 +19,10 @@ export interface Told {
 /** Uploaded files by their name in the story. */
 export type StoryFiles = Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
 
-/** @returns a function that sends a step; `loginAs` returns the token of the named person */
+/**
+ * With `STORY_LOG=FILE`, appends each response to the file, to copy it into the story.
+ * @returns a function that sends a step; `loginAs` returns the token of the named person
+ */
 export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs: (who: string) => Promise<string>) {
   const known: Known = new Map();
 
@@ -28,6 +32,11 @@ export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs:
     const wanted = fillTexts(step, (text) => fillText(text, (name, shown) => known.get(name) ?? shown)) as StoryStep;
     const answer = await platform.call(operation.method, toPath(operation, wanted), await toCall(wanted));
     const given: unknown = answer.json ?? (answer.text === '' ? undefined : answer.text);
+    if (process.env['STORY_LOG'] !== undefined)
+      appendFileSync(
+        process.env['STORY_LOG'],
+        `${JSON.stringify({ ...wanted, status: answer.status, answer: given })}\n`,
+      );
     const shown =
       step.answer === undefined ? {} : { answer: expectAnswer(step.answer, given, known, step.part === true) };
     return { status: answer.status, answer: given, expected: { status: step.status, ...shown } };

@@ -26,7 +26,8 @@ const repoDir = join(import.meta.dirname, '..', '..', '..');
  */
 const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none|coalesced)\(/gm;
 /** Returns one service that uses the library, because a library creates these tables in each such service. */
-const schemaOfLibrary = (name: string): string => (name.startsWith('idempotency/') ? 'directory' : 'conversations');
+const schemaOfLibrary = (name: string): string =>
+  /^(idempotency|history)\//.test(name) ? 'directory' : 'conversations';
 /**
  * Error codes with which a table rejects the values of the test. The statement was parsed, so its columns are known.
  */

@@ -186,6 +186,7 @@ user api-gateway \
   --allow-pub 'directory.classes.list' \
   --allow-pub 'directory.classes.get' \
   --allow-pub 'directory.experiences.create' \
+  --allow-pub 'directory.history.list' \
   --allow-pub 'directory.holons.list' \
   --allow-pub 'directory.holons.get' \
   --allow-pub 'directory.holons.get-by-slug' \
