@@ -8,7 +8,4 @@ import { releaseProjects } from './release-projects.ts';
 import { runTests } from './run.ts';
 
 const tools = [k6Tool, helmTool, kubeconformTool];
-await runTests(
-  { projects: { only: releaseProjects }, laterTools: tools, env: { TEST_RELEASE: 'true' } },
-  process.argv.slice(2),
-);
+await runTests({ projects: { only: releaseProjects }, tools, env: { TEST_RELEASE: 'true' } }, process.argv.slice(2));

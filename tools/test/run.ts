@@ -26,8 +26,8 @@ export interface TestRun {
   readonly checks?: readonly Step[];
   /** Names of the Jest projects to run, or of the projects to exclude. */
   readonly projects: { readonly only: readonly string[] } | { readonly allBut: readonly string[] };
-  /** Tools that are built while the first tests run. */
-  readonly laterTools?: readonly GoTool[];
+  /** Further tools. They are built before the tests, because a compiler would slow down drills. */
+  readonly tools?: readonly GoTool[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -37,7 +37,7 @@ export interface TestRun {
  * `.data/test-result.json`.
  */
 export async function runTests(
-  { checks = [], projects, laterTools = [], env = {} }: TestRun,
+  { checks = [], projects, tools = [], env = {} }: TestRun,
   args: readonly string[],
 ): Promise<void> {
   Object.assign(process.env, env);
@@ -50,8 +50,7 @@ export async function runTests(
   mkdirSync(dataDir, { recursive: true });
   for (const file of [jestFile, resultFile, unseenFile]) rmSync(file, { force: true });
   const isWhole = args.length === 0;
-  const needed = isWhole ? provide(programs) : undefined;
-  const neededLater = needed?.then(() => provide(laterTools));
+  const needed = isWhole ? provide([...programs, ...tools]) : undefined;
   const failedSteps = isWhole ? await runStepsTogether(checks) : [];
   await needed;
   console.log('\n── tests (jest)');
@@ -63,7 +62,6 @@ export async function runTests(
         : [];
   const command = [...jestCommand, '--json', `--outputFile=${jestFile}`, ...args, ...selected] as const;
   const status = await runCommand(command, { NO_COLOR: '1' });
-  await neededLater;
   report(status, failedSteps, args);
 }
 
