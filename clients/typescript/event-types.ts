@@ -407,6 +407,24 @@ export type HolonUpdatedEvent = {
   cursor: string;
 };
 
+/** A holon was deleted. No further events of this holon follow. */
+export type HolonDeletedEvent = {
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
+  id: string;
+  type: "holon.deleted";
+  /** Time of the change. */
+  occurred_at: string;
+  /** Subject of the event. Visible to callers who can read it. */
+  subject: {
+    type: "holon";
+    /** Id of the subject. */
+    id: number;
+  };
+  data: Record<string, unknown>;
+  /** Position in the feed; pass it as `after` to read later events. */
+  cursor: string;
+};
+
 /** A membership was created. */
 export type MembershipCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
@@ -457,6 +475,31 @@ export type MembershipUpdatedEvent = {
   cursor: string;
 };
 
+/** A membership was deleted. No further events of this membership follow. */
+export type MembershipDeletedEvent = {
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
+  id: string;
+  type: "membership.deleted";
+  /** Time of the change. */
+  occurred_at: string;
+  /** Subject of the event. Visible to callers who can read it. */
+  subject: {
+    type: "membership";
+    /** Id of the subject. */
+    id: number;
+  };
+  data: {
+    /** The person. */
+    person_id: number;
+    /** The holon. */
+    holon_id: number;
+    journey_id: number | null;
+    journey: string | null;
+  };
+  /** Position in the feed; pass it as `after` to read later events. */
+  cursor: string;
+};
+
 /** A relationship was created. */
 export type RelationshipCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
@@ -487,6 +530,31 @@ export type RelationshipUpdatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "relationship.updated";
+  /** Time of the change. */
+  occurred_at: string;
+  /** Subject of the event. Visible to callers who can read it. */
+  subject: {
+    type: "relationship";
+    /** Id of the subject. */
+    id: number;
+  };
+  data: {
+    /** One holon. */
+    from_holon_id: number;
+    /** The other. */
+    to_holon_id: number;
+    journey_id: number | null;
+    journey: string | null;
+  };
+  /** Position in the feed; pass it as `after` to read later events. */
+  cursor: string;
+};
+
+/** A relationship was deleted. No further events of this relationship follow. */
+export type RelationshipDeletedEvent = {
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
+  id: string;
+  type: "relationship.deleted";
   /** Time of the change. */
   occurred_at: string;
   /** Subject of the event. Visible to callers who can read it. */
@@ -580,10 +648,13 @@ export type PlatformEvent =
   | PersonMergedEvent
   | HolonCreatedEvent
   | HolonUpdatedEvent
+  | HolonDeletedEvent
   | MembershipCreatedEvent
   | MembershipUpdatedEvent
+  | MembershipDeletedEvent
   | RelationshipCreatedEvent
   | RelationshipUpdatedEvent
+  | RelationshipDeletedEvent
   | NoteCreatedEvent
   | WebhookEndpointDisabledEvent
   ;

@@ -43,3 +43,14 @@ export const WorkspaceUploadSchema = defineEntity({
     createdAt: columns.now(),
   },
 });
+
+/** A deleted holon of a private class, with the accounts that can still read its events by team authority (W21). */
+export const DeletedPrivateHolonSchema = defineEntity({
+  name: 'DeletedPrivateHolon',
+  tableName: 'deleted_private_holons',
+  schema: 'directory',
+  properties: {
+    holonId: p.integer().primary(),
+    accountIds: p.array().$type<number[]>().columnType('integer[]'),
+  },
+});

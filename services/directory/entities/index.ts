@@ -6,7 +6,12 @@ import {
   ServiceKeySchema,
   TeamAuthoritySchema,
 } from './account.entity.ts';
-import { ErasureSchema, StepConfigAuditSchema, WorkspaceUploadSchema } from './audit.entity.ts';
+import {
+  DeletedPrivateHolonSchema,
+  ErasureSchema,
+  StepConfigAuditSchema,
+  WorkspaceUploadSchema,
+} from './audit.entity.ts';
 import {
   ClassAllowedChildSchema,
   HolonJourneySchema,
@@ -32,6 +37,7 @@ export const entities = [
   AccountSchema,
   ClassAllowedChildSchema,
   ClassJourneySchema,
+  DeletedPrivateHolonSchema,
   ErasureSchema,
   HolonJourneySchema,
   HolonNoteSchema,

@@ -64,6 +64,14 @@ export const directoryFeed = {
     data: noData,
     example: {},
   }),
+  holonDeleted: feedEvent({
+    type: 'holon.deleted',
+    subject: 'holon',
+    summary: 'A holon was deleted. No further events of this holon follow.',
+    data: noData,
+    example: {},
+    isFinalEvent: true,
+  }),
   membershipCreated: feedEvent({
     type: 'membership.created',
     subject: 'membership',
@@ -78,6 +86,14 @@ export const directoryFeed = {
     data: membershipData,
     example: aMembership,
   }),
+  membershipDeleted: feedEvent({
+    type: 'membership.deleted',
+    subject: 'membership',
+    summary: 'A membership was deleted. No further events of this membership follow.',
+    data: membershipData,
+    example: aMembership,
+    isFinalEvent: true,
+  }),
   relationshipCreated: feedEvent({
     type: 'relationship.created',
     subject: 'relationship',
@@ -91,6 +107,14 @@ export const directoryFeed = {
     summary: 'Journey, step, follow-up or responsible person of a relationship changed.',
     data: relationshipData,
     example: aRelationship,
+  }),
+  relationshipDeleted: feedEvent({
+    type: 'relationship.deleted',
+    subject: 'relationship',
+    summary: 'A relationship was deleted. No further events of this relationship follow.',
+    data: relationshipData,
+    example: aRelationship,
+    isFinalEvent: true,
   }),
   noteCreated: feedEvent({
     type: 'note.created',

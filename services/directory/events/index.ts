@@ -3,7 +3,7 @@ import type { FeedAccess, FeedEvent, noData } from '#libs/contract';
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { directoryFeed } from './contract.ts';
-import { listMemberships, listRelationships } from './statements.ts';
+import { listMemberships, listRelationships, recordDeletedHolons } from './statements.ts';
 
 /** Kinds of records whose changes are feed events. */
 export type EventKind = 'person' | 'holon' | 'membership' | 'relationship';
@@ -17,6 +17,22 @@ interface OnJourney {
 const visibleToAll: FeedAccess = { holons: [], people: [] };
 const visibleThrough = (...holons: readonly number[]): FeedAccess => ({ holons, people: [] });
 
+const holonEvents = {
+  created: directoryFeed.holonCreated,
+  updated: directoryFeed.holonUpdated,
+  deleted: directoryFeed.holonDeleted,
+};
+const membershipEvents = {
+  created: directoryFeed.membershipCreated,
+  updated: directoryFeed.membershipUpdated,
+  deleted: directoryFeed.membershipDeleted,
+};
+const relationshipEvents = {
+  created: directoryFeed.relationshipCreated,
+  updated: directoryFeed.relationshipUpdated,
+  deleted: directoryFeed.relationshipDeleted,
+};
+
 /** Maximum rows read per batch. */
 const maxRowsPerRead = 5_000;
 
@@ -28,53 +44,72 @@ export async function emitWritten(
   what: 'created' | 'updated',
   ids: readonly number[],
 ): Promise<void> {
+  for (const batch of batchesOf(ids)) await emitBatch(eventOutbox, tx, kind, what, batch);
+}
+
+/**
+ * Emits the final event of each object (W21). Call with the objects locked, before they are deleted. The event is
+ * visible to callers that can read the object now.
+ */
+export async function emitDeleted(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  kind: Exclude<EventKind, 'person'>,
+  ids: readonly number[],
+): Promise<void> {
+  for (const batch of batchesOf(ids)) {
+    if (kind === 'holon') await recordDeletedHolons(tx, { ids: batch });
+    await emitBatch(eventOutbox, tx, kind, 'deleted', batch);
+  }
+}
+
+function batchesOf(ids: readonly number[]): number[][] {
   const uniqueIds = [...new Set(ids)];
-  for (let from = 0; from < uniqueIds.length; from += maxRowsPerRead)
-    await emitBatch(eventOutbox, tx, kind, what, uniqueIds.slice(from, from + maxRowsPerRead));
+  return Array.from({ length: Math.ceil(uniqueIds.length / maxRowsPerRead) }, (_, batch) =>
+    uniqueIds.slice(batch * maxRowsPerRead, (batch + 1) * maxRowsPerRead),
+  );
 }
 
 async function emitBatch(
   eventOutbox: EventOutbox,
   tx: Tx,
   kind: EventKind,
-  what: 'created' | 'updated',
+  what: 'created' | 'updated' | 'deleted',
   ids: readonly number[],
 ): Promise<void> {
-  const isNew = what === 'created';
   if (kind === 'membership') {
     for (const { id, ...data } of await listMemberships(tx, { ids })) emitMembership(eventOutbox, tx, what, id, data);
   } else if (kind === 'relationship') {
     for (const { id, ...data } of await listRelationships(tx, { ids }))
       emitRelationship(eventOutbox, tx, what, id, data);
   } else if (kind === 'holon') {
-    const event = isNew ? directoryFeed.holonCreated : directoryFeed.holonUpdated;
+    const event = holonEvents[what];
     for (const id of ids) eventOutbox.add(tx, event, { subject: id, data: {}, access: visibleThrough(id) });
   } else {
-    for (const id of ids)
-      emitPerson(eventOutbox, tx, isNew ? directoryFeed.personCreated : directoryFeed.personUpdated, id);
+    const event = what === 'created' ? directoryFeed.personCreated : directoryFeed.personUpdated;
+    for (const id of ids) emitPerson(eventOutbox, tx, event, id);
   }
 }
 
 export function emitMembership(
   eventOutbox: EventOutbox,
   tx: Tx,
-  what: 'created' | 'updated',
+  what: keyof typeof membershipEvents,
   id: number,
   data: OnJourney & { readonly person_id: number; readonly holon_id: number },
 ): void {
-  const event = what === 'created' ? directoryFeed.membershipCreated : directoryFeed.membershipUpdated;
-  eventOutbox.add(tx, event, { subject: id, data, access: visibleThrough(data.holon_id) });
+  eventOutbox.add(tx, membershipEvents[what], { subject: id, data, access: visibleThrough(data.holon_id) });
 }
 
 export function emitRelationship(
   eventOutbox: EventOutbox,
   tx: Tx,
-  what: 'created' | 'updated',
+  what: keyof typeof relationshipEvents,
   id: number,
   data: OnJourney & { readonly from_holon_id: number; readonly to_holon_id: number },
 ): void {
-  const event = what === 'created' ? directoryFeed.relationshipCreated : directoryFeed.relationshipUpdated;
-  eventOutbox.add(tx, event, { subject: id, data, access: visibleThrough(data.from_holon_id, data.to_holon_id) });
+  const access = visibleThrough(data.from_holon_id, data.to_holon_id);
+  eventOutbox.add(tx, relationshipEvents[what], { subject: id, data, access });
 }
 
 /** Emits the event of an erased person. It is visible to all readers, as the person was. */

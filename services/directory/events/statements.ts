@@ -22,3 +22,22 @@ export const listRelationships = statement.many({
     select r.id, r.from_holon_id, r.to_holon_id, r.journey_id, j.slug as journey
     from directory.relationships r left join directory.journeys j on j.id = r.journey_id where r.id = any(${ids}) order by r.id`,
 });
+
+/**
+ * Records which accounts can see the private holons among these by their team authority. Call it before the holons are
+ * deleted (W21).
+ */
+export const recordDeletedHolons = statement.none({
+  name: 'feed.record-deleted-holons',
+  params: { ids: t.integer.array },
+  sql: ({ ids }) => sql`
+    with recursive upwards as (
+      select h.id as holon_id, h.id, h.parent_id from directory.holons h join directory.object_classes c on c.id = h.class_id
+      where h.id = any(${ids}) and c.effective_private
+      union select u.holon_id, above.id, above.parent_id from directory.holons above join upwards u on above.id = u.parent_id
+    )
+    insert into directory.deleted_private_holons (holon_id, account_ids)
+    select u.holon_id, array_remove(array_agg(distinct team.account_id), null)
+    from upwards u left join directory.team_authority team on team.holon_id = u.id and team.is_active
+    group by u.holon_id`,
+});

@@ -12,16 +12,22 @@ export const findSeesAll = statement.maybeOne({
     select id from directory.accounts where id = ${accountId} and is_active and (superuser or global_editor)`,
 });
 
-/** Returns the reply of `feed.hidden-holons`: private holons that the account's authority does not cover. */
+/**
+ * Returns the reply of `feed.hidden-holons`: private holons that the account's authority does not cover, also deleted
+ * ones, whose events remain in the feed (V4).
+ */
 export const listHiddenHolons = statement.one({
   name: 'feed.hidden-holons',
   params: viewerParams,
   row: bodyRow,
   sql: (viewer) => sql`
     with recursive ${coveredHolonsSql('covered', viewer)}
-    select json_build_object('ids', coalesce(json_agg(h.id order by h.id), '[]'))::text as body
-    from directory.object_classes c join directory.holons h on h.class_id = c.id
-    where c.effective_private and not ${viewer.seesAll} and h.id not in (select id from covered)`,
+    select json_build_object('ids', coalesce(json_agg(id order by id), '[]'))::text as body from (
+      select h.id from directory.object_classes c join directory.holons h on h.class_id = c.id
+      where c.effective_private and not ${viewer.seesAll} and h.id not in (select id from covered)
+      union all
+      select d.holon_id from directory.deleted_private_holons d
+      where not ${viewer.seesAll} and (${viewer.accountId} = any(d.account_ids)) is not true) as hidden`,
 });
 
 const subjectIds = {

@@ -6,7 +6,7 @@ import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { changeTokens } from '../accounts/index.ts';
 import { peopleEvents } from '../events/contract.ts';
-import { emitMerged, emitWritten } from '../events/index.ts';
+import { emitDeleted, emitMerged, emitWritten } from '../events/index.ts';
 import { lockRowsOfPeople } from '../person-rows/index.ts';
 import { mergingJobs } from './contract.ts';
 import {
@@ -46,7 +46,7 @@ export async function mergeIn(
   const { mergedId, intoId } = merge;
   const people = await lockRowsOfPeople(tx, [mergedId, intoId]);
   if (people.length < 2) throw notFound();
-  const duplicates = await mergeDuplicateMemberships(tx, merge);
+  const duplicates = await mergeDuplicateMemberships(tx, eventOutbox, merge);
   const counts: Record<string, number> = { doubled_memberships: duplicates.count };
   const moved = new Map<string, number[]>();
   for (const [what, move] of Object.entries(moves)) {
@@ -83,11 +83,16 @@ export async function mergeIn(
  * Merges memberships that both people have, before the others are moved. `changed`: ids of surviving memberships that
  * got new values.
  */
-async function mergeDuplicateMemberships(tx: Tx, merge: Merge): Promise<{ count: number; changed: number[] }> {
+async function mergeDuplicateMemberships(
+  tx: Tx,
+  eventOutbox: EventOutbox,
+  merge: Merge,
+): Promise<{ count: number; changed: number[] }> {
   const duplicates = await findDuplicateMemberships(tx, merge);
   if (duplicates.length === 0) return { count: 0, changed: [] };
   const removedIds = duplicates.map((row) => row.goes);
   await moveNotesOfDuplicates(tx, { stays: duplicates.map((row) => row.stays), goes: removedIds });
+  await emitDeleted(eventOutbox, tx, 'membership', removedIds);
   await dropMemberships(tx, { ids: removedIds });
   await completeMemberships(tx, { doubled: JSON.stringify(duplicates) });
   return { count: duplicates.length, changed: duplicates.filter((row) => row.changes).map((row) => row.stays) };

@@ -9,7 +9,7 @@ import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
 import { peopleEvents } from '../events/contract.ts';
-import { emitErased, emitWritten } from '../events/index.ts';
+import { emitDeleted, emitErased, emitWritten } from '../events/index.ts';
 import { lockRowsOfPeople } from '../person-rows/index.ts';
 import type { personDataRpcs } from './contract.ts';
 import {
@@ -24,6 +24,7 @@ import {
   findPersonById,
   findPersonByKeyOf,
   listAccountIds,
+  listMemberships,
   listResponsible,
   recordErasure,
   removeFromNotes,
@@ -87,6 +88,7 @@ export function createPersonDataHandlers({
           await listResponsible.memberships(tx, { personId: id }),
           await listResponsible.relationships(tx, { personId: id }),
         ];
+        await emitDeleted(eventOutbox, tx, 'membership', idsOf(await listMemberships(tx, { personId: id })));
         const counted: Record<string, number> = {};
         for (const [what, step] of Object.entries(eraseSteps))
           counted[what] = (await step(tx, { personId: id })).length;

@@ -193,6 +193,11 @@ export const listAccountIds = statement.many({
   sql: ({ personId }) => sql`select id from directory.accounts where person_id = ${personId}`,
 });
 
+export const listMemberships = eraseStep(
+  'person-data.memberships-of-person',
+  (personId) => sql`select id from directory.memberships where person_id = ${personId} order by id`,
+);
+
 /** Statements that return the memberships and relationships that lose their responsible person. */
 export const listResponsible = {
   memberships: eraseStep(

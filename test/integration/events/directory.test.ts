@@ -211,7 +211,8 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     const after = await now();
     await fixture.call(rpcs.mergePerson, { person_id: gone, into: stays }, as('root'));
     const [moved, joined] = [membership('gone-hub', 'stays', 'hub'), membership('gone-camp', 'stays', 'camp-one')];
-    expect(await feed.told(3, { after })).toEqual([
+    expect(await feed.told(4, { after })).toEqual([
+      ['membership.deleted', { ...joined.data, person_id: stays }],
       ['person.merged', { into: stays }],
       ['membership.updated', moved.data],
       ['membership.updated', joined.data],
@@ -226,14 +227,17 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     await fixture.add({
       people: [{ key: 'erased', name: 'Person erased' }],
       accounts: [{ email: 'erased@example.org', person: 'erased' }],
-      memberships: [{ key: 'theirs', person: 'ben', holon: 'empty', journey: 'join', responsible: 'erased' }],
+      memberships: [
+        { key: 'theirs', person: 'ben', holon: 'empty', journey: 'join', responsible: 'erased' },
+        { key: 'own', person: 'erased', holon: 'empty', journey: 'join' },
+      ],
     });
     const id = fixture.id('people', 'erased');
     const after = await now();
     await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: true });
     await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
     await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
-    expect(await typesSince(after, 2)).toEqual(['person.erased', 'membership.updated']);
+    expect(await typesSince(after, 3)).toEqual(['membership.deleted', 'person.erased', 'membership.updated']);
     const of = async (caller: Caller) =>
       (await feed.read({ subject_type: 'person', subject_id: id }, as(caller))).items.map(({ type }) => type);
     expect(await of('sam')).toEqual(['person.erased']);
