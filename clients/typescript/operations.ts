@@ -1119,6 +1119,7 @@ export type JourneyUsage = {
 
 /** A journey, in lists. */
 export type JourneyListItem = {
+  id: number;
   slug: string;
   name: string;
   /** May be empty. */
@@ -1192,6 +1193,7 @@ export type JourneyStepItem = {
 
 /** A journey with its steps. */
 export type Journey = {
+  id: number;
   slug: string;
   name: string;
   /** May be empty. */

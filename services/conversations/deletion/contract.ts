@@ -75,6 +75,17 @@ export const deletionRpcs = {
       items: Type.Array(Type.Object({ id: Type.Integer(), state: Type.Enum(['present', 'deleted', 'gone']) })),
     }),
   }),
+  countUses: rpc({
+    subject: 'conversations.conversations.count-uses',
+    callers: { directory: withoutActor },
+    summary: 'Counts conversations of a holon, journey or step, including deleted ones that can be restored (W14).',
+    request: Type.Object({
+      holon_id: Type.Optional(Id),
+      journey_id: Type.Optional(Id),
+      step_id: Type.Optional(Id),
+    }),
+    reply: Type.Object({ count: Type.Integer({ minimum: 0 }) }),
+  }),
 } as const;
 
 export const deletionEvents = {

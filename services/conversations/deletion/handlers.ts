@@ -18,13 +18,15 @@ const defaultLimit = 100;
 
 export function createDeletionHandlers(
   dependencies: Dependencies,
-): Pick<Operations, 'adminDelete' | 'adminListDeleted' | 'adminRestore' | 'getState' | 'listStates'> {
+): Pick<Operations, 'adminDelete' | 'adminListDeleted' | 'adminRestore' | 'getState' | 'listStates' | 'countUses'> {
   return {
     adminDelete: (request, context) => remove(dependencies, request, context),
     adminListDeleted: (request) => listDeleted(dependencies, request),
     adminRestore: (request, context) => restore(dependencies, request, context),
     getState: (request) => getState(dependencies, request),
     listStates: (request) => listStates(dependencies, request),
+    countUses: ({ holon_id: holonId, journey_id: journeyId, step_id: stepId }) =>
+      statements.countUses(dependencies.db, { holonId, journeyId, stepId }),
   };
 }
 

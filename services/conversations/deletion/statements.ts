@@ -121,6 +121,21 @@ export const listStates = statement.many({
     from unnest(${ids}) as i (id) left join conversations.all_conversations c on c.id = i.id`,
 });
 
+/** Counts conversations of a holon (as event or connected), a journey or a step, deleted ones included (W14). */
+export const countUses = statement.one({
+  name: 'deletion.count-uses',
+  params: { holonId: t.integer.nullable, journeyId: t.integer.nullable, stepId: t.integer.nullable },
+  row: { count: t.integer },
+  sql: ({ holonId, journeyId, stepId }) => sql`
+    select count(*)::integer as count from (
+      select id from conversations.all_conversations where event_id = ${holonId}
+      union select id from conversations.all_conversations where connected_ids @> array[${holonId}::integer]
+      union select id from conversations.all_conversations where journey_id = ${journeyId}
+      union select id from conversations.all_conversations where step_id = ${stepId} and deleted_at is null
+      union select id from conversations.all_conversations where step_id = ${stepId} and deleted_at is not null
+    ) as used`,
+});
+
 /** Removes expired conversations with their dependent rows, oldest deletion first. */
 export const removeExpired = statement.many({
   name: 'deletion.remove-expired',

@@ -35,6 +35,7 @@ export const ConfigFlag = Type.Object(
 
 export const JourneyListItem = Type.Object(
   {
+    id: rowId,
     slug: Type.String(),
     name: Type.String(),
     description: Type.String({ description: 'May be empty.' }),
@@ -99,6 +100,8 @@ export const journeyListQuery = Type.Object({
 
 const question = Type.Object({ id: rowId, text: Type.String(), order: Type.Integer({ minimum: 0 }) });
 
+const archivedQuestion = Type.Object({ id: rowId, text: Type.String() });
+
 const step = Type.Object({
   id: rowId,
   slug: Type.String(),
@@ -116,6 +119,9 @@ const journey = Type.Object({
   texts: jsonObject,
   is_conversation: Type.Boolean(),
   questions: Type.Array(question, { description: 'By `order`, from 0 (D4).' }),
+  archived_questions: Type.Array(archivedQuestion, {
+    description: 'Archived questions, which recorded changes can have (W5).',
+  }),
   steps: Type.Array(step, { description: 'By (order, id), including archived ones.' }),
   owner_event_ids: Type.Array(rowId, {
     description: 'Conversation-event holons with the journey attached directly, ascending (D18d).',

@@ -20,7 +20,7 @@ function usageSql(counts: Readonly<Record<string, string>>, id: Sql): Sql {
 /** Returns the SQL of the JourneyListItem fields. Usage counts include holons that the caller cannot see (D48). */
 function journeyFieldsSql(alias: string): Sql {
   const row = sql.id(alias);
-  return sql`'slug', ${row}.slug, 'name', ${row}.name, 'description', ${row}.description, 'svc_app_slug', ${row}.svc_app,
+  return sql`'id', ${row}.id, 'slug', ${row}.slug, 'name', ${row}.name, 'description', ${row}.description, 'svc_app_slug', ${row}.svc_app,
   'applies_to_slug', (select applied.slug from directory.object_classes applied where applied.id = ${row}.applies_to_class_id),
   'applies_to_label', (select applied.label from directory.object_classes applied where applied.id = ${row}.applies_to_class_id),
   'object_kind', ${row}.object_kind, 'is_conversation', ${row}.is_conversation, 'public_visible', ${row}.public_visible,
@@ -53,6 +53,9 @@ export const getJourneys = statement.one({
         select json_agg(json_build_object('id', q.id, 'text', q.text, 'order', q.place) order by q.place)
         from (select id, text, row_number() over (order by position, id) - 1 as place
               from directory.journey_questions where journey_id = j.id and not is_retired) as q), '[]'),
+      'archived_questions', coalesce((
+        select json_agg(json_build_object('id', q.id, 'text', q.text) order by q.id)
+        from directory.journey_questions q where q.journey_id = j.id and q.is_retired), '[]'),
       'steps', coalesce((
         select json_agg(json_build_object('id', s.id, 'slug', s.slug, 'title', s.title, 'order', s.position, 'is_archived', s.is_archived,
           'pipeline_job', s.pipeline_job) order by s.position, s.id)

@@ -123,6 +123,7 @@ describe('directory.journeys.get-many', () => {
           { id: expect.any(Number), text: 'One?', order: 0 },
           { id: expect.any(Number), text: 'Two?', order: 1 },
         ],
+        archived_questions: [],
         steps: [
           {
             id: idOf('steps', 'talk/held'),

@@ -84,6 +84,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     const { items } = await list({ q: 'membership' });
     expect(items).toEqual([
       {
+        id: expect.any(Number),
         slug: 'membership',
         name: 'Membership',
         description: 'From guest to member.',

@@ -386,6 +386,7 @@ user directory \
   --allow-pub '$JS.API.STREAM.INFO.EVENTS' \
   --allow-pub '$JS.API.STREAM.INFO.FEED' \
   --allow-pub '$JS.API.STREAM.INFO.WEBHOOKS' \
+  --allow-pub 'conversations.conversations.count-uses' \
   --allow-pub 'conversations.people.merge' \
   --allow-pub 'events.endpoints.list-of-key' \
   --allow-pub 'events.people.merge' \
