@@ -1302,6 +1302,61 @@ export type IdempotencyKeyReusedError = {
   [key: string]: unknown;
 };
 
+/** Merged per channel; null and blank values remove the channel. Values are checked as on creation. Only superusers can change `telegram_user_id`. */
+export type ContactUpdate = {
+  email?: string | null;
+  linkedin?: string | null;
+} & Record<string, string | null>;
+
+export type PersonUpdate = {
+  /** Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name. */
+  name?: string;
+  /** Rich text, sanitised with the web editor's allowlist. */
+  description?: string;
+  photo_url?: string | null;
+  contact?: ContactUpdate;
+};
+
+export type PersonChangesName = {
+  old: unknown;
+  new: unknown;
+};
+
+export type PersonChangesDescription = {
+  old: unknown;
+  new: unknown;
+};
+
+export type PersonChangesPhotoUrl = {
+  old: unknown;
+  new: unknown;
+};
+
+export type PersonChangesContact = {
+  old: unknown;
+  new: unknown;
+};
+
+/** Changed fields with old and new values; `contact` with all channels. */
+export type PersonChanges = {
+  name?: PersonChangesName;
+  description?: PersonChangesDescription;
+  photo_url?: PersonChangesPhotoUrl;
+  contact?: PersonChangesContact;
+};
+
+export type UpdatePersonResult = {
+  person: PersonPublic;
+  changes: PersonChanges;
+};
+
+export type PreconditionFailedV1Error = {
+  code: "precondition_failed";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
 export type MergeTarget = {
   /** Id of the surviving person. */
   into: number;
@@ -1354,13 +1409,6 @@ export type HolonChanges = {
 export type UpdateHolonResult = {
   holon: HolonPublic;
   changes: HolonChanges;
-};
-
-export type PreconditionFailedV1Error = {
-  code: "precondition_failed";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type NewExperience = {
@@ -3772,6 +3820,35 @@ export type GetJourneyError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface UpdatePersonRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+  headers?: {
+    /** Write only if the person still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: PersonUpdate;
+}
+export type UpdatePersonReply = ApiReply<200, UpdatePersonResult>;
+export type UpdatePersonError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: DuplicatePerson | IdempotencyInProgressError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface MergePersonRequest {
   path: {
     /** Id of the person to merge into the target. */
@@ -5128,6 +5205,7 @@ export interface OperationErrors {
   getClass: GetClassError;
   listJourneys: ListJourneysError;
   getJourney: GetJourneyError;
+  updatePerson: UpdatePersonError;
   mergePerson: MergePersonError;
   updateHolon: UpdateHolonError;
   createExperience: CreateExperienceError;
@@ -5590,6 +5668,12 @@ export interface Operations {
    */
   getJourney(request: GetJourneyRequest, options?: CallOptions): Promise<GetJourneyReply>;
   /**
+   * Update a person
+   * For global editors and the person of the account. Changes the fields in the request, all of them or none. `contact` is merged per channel.
+   * `POST /api/v1/people/{person_id}/update`
+   */
+  updatePerson(request: UpdatePersonRequest, options?: CallOptions): Promise<UpdatePersonReply>;
+  /**
    * Merge a person into another
    * For superusers. Moves memberships, notes, conversations, utterances, accounts and bookings to the target person. Missing contact data and description of the target are filled in. The id in the path returns 404 afterwards.
    * `POST /api/v1/people/{person_id}/merge`
@@ -6006,6 +6090,7 @@ export const operationTable = {
   getClass: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}', credential: 'token', replies: [200,304] },
   listJourneys: { method: 'GET', path: '/api/v1/journeys', credential: 'token', replies: [200] },
   getJourney: { method: 'GET', path: '/api/v1/journeys/{slug}', credential: 'token', replies: [200,304] },
+  updatePerson: { method: 'POST', path: '/api/v1/people/{person_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   mergePerson: { method: 'POST', path: '/api/v1/people/{person_id}/merge', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 55000 },
   updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   createExperience: { method: 'POST', path: '/api/v1/experiences', credential: 'token', replies: [201], body: 'json', key: true },

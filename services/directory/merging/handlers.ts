@@ -27,7 +27,8 @@ export function createMergingHandlers({
   idempotency,
   bus,
   eventOutbox,
-}: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'bus' | 'eventOutbox'>): MergingHandlers {
+  history,
+}: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'bus' | 'eventOutbox' | 'history'>): MergingHandlers {
   /**
    * Tries to finish the merge in other services at once. If this fails, the request still succeeds and the merge's job
    * finishes it.
@@ -48,7 +49,7 @@ export function createMergingHandlers({
       const merging = async (tx: Tx): Promise<RawJson> => {
         if (mergedId === intoId) throw badRequest('into must be another person.');
         if (!isPossibleId(mergedId) || !isPossibleId(intoId)) throw notFound();
-        await mergeIn(tx, { jobs, eventOutbox }, { mergedId, intoId }, context);
+        await mergeIn(tx, { jobs, eventOutbox, history }, { mergedId, intoId }, context);
         merges.push({ mergedId, intoId });
         const row = await getPerson(tx, { id: intoId });
         if (row === undefined) throw notFound();
@@ -71,7 +72,7 @@ export function createMergingHandlers({
       if (mergedPerson.id === keep.id) throw appError('bad_request', 'same_person', `Both are person ${keep.id}.`);
       const merge = { mergedId: mergedPerson.id, intoId: keep.id };
       const counts = await transactionOrDryRun(jobs, dryRun, (tx) =>
-        mergeIn(tx, { jobs, eventOutbox }, merge, context),
+        mergeIn(tx, { jobs, eventOutbox, history }, merge, context),
       );
       if (!dryRun) await tryFinish(merge, context);
       return { outcome: dryRun ? 'would_merge' : 'merged', keep, gone: mergedPerson, counts };

@@ -2,11 +2,13 @@
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { notFound } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
-import type { Jobs } from '#libs/jobs';
+import type { HistoryContext } from '#libs/history';
 import type { Tx } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { changeTokens } from '../accounts/index.ts';
 import { peopleEvents } from '../events/contract.ts';
 import { emitDeleted, emitMerged, emitWritten } from '../events/index.ts';
+import type { DirectoryHistory } from '../history/index.ts';
 import { lockRowsOfPeople } from '../person-rows/index.ts';
 import { mergingJobs } from './contract.ts';
 import {
@@ -15,8 +17,10 @@ import {
   dropPerson,
   fillGaps,
   findDuplicateMemberships,
+  findReferringRows,
   recordAliases,
   moveNotesOfDuplicates,
+  moveHistory,
   moves,
   recordMerge,
 } from './statements.ts';
@@ -39,13 +43,14 @@ const finishAfterMs = 10_000;
  */
 export async function mergeIn(
   tx: Tx,
-  { jobs, eventOutbox }: { readonly jobs: Jobs; readonly eventOutbox: EventOutbox },
+  { jobs, eventOutbox, history }: Pick<Dependencies, 'jobs' | 'eventOutbox' | 'history'>,
   merge: Merge,
-  context: AuditContext & { readonly traceparent?: string | undefined },
+  context: AuditContext & HistoryContext & { readonly traceparent?: string | undefined },
 ): Promise<Record<string, number>> {
   const { mergedId, intoId } = merge;
   const people = await lockRowsOfPeople(tx, [mergedId, intoId]);
   if (people.length < 2) throw notFound();
+  await trackRows(tx, history, merge, context);
   const duplicates = await mergeDuplicateMemberships(tx, eventOutbox, merge);
   const counts: Record<string, number> = { doubled_memberships: duplicates.count };
   const moved = new Map<string, number[]>();
@@ -63,6 +68,7 @@ export async function mergeIn(
   const filled = await fillGaps(tx, merge);
   await recordAliases(tx, merge);
   await dropPerson(tx, { mergedId });
+  await moveHistory(tx, merge);
   // Keys remain valid for the surviving person. Login sessions end, so users must sign in again.
   await changeTokens(tx, jobs, accounts, 'refresh');
   await changeTokens(tx, jobs, accounts, 'sign-out');
@@ -77,6 +83,15 @@ export async function mergeIn(
   await jobs.enqueue(tx, mergingJobs.finishMerge, payload, { requestId, traceparent, delayMs: finishAfterMs });
   recordAudit(tx, context, { target: { type: 'person', id: mergedId }, changes: { into: intoId, moved: counts } });
   return counts;
+}
+
+/** Records the changes of all rows that the merge can change. The merged person's own history moves instead. */
+async function trackRows(tx: Tx, history: DirectoryHistory, merge: Merge, context: HistoryContext): Promise<void> {
+  const rows = await findReferringRows(tx, merge);
+  await history.track(tx, context, 'people', [merge.intoId]);
+  await history.track(tx, context, 'memberships', rows.memberships);
+  await history.track(tx, context, 'relationships', rows.relationships);
+  await history.track(tx, context, 'accounts', rows.accounts);
 }
 
 /**

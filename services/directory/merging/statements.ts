@@ -29,6 +29,26 @@ export const findDuplicateMemberships = statement.many({
     order by low.id`,
 });
 
+/** Returns the ids of rows that refer to the merged person, and memberships of the surviving one. */
+export const findReferringRows = statement.one({
+  name: 'merging.find-referring-rows',
+  params: merge,
+  row: { memberships: t.integer.array, relationships: t.integer.array, accounts: t.integer.array },
+  sql: ({ mergedId, intoId }) => sql`
+    select array(select id from directory.memberships
+        where person_id in (${mergedId}, ${intoId}) or responsible_person_id = ${mergedId} order by id) as memberships,
+      array(select id from directory.relationships where responsible_person_id = ${mergedId} order by id) as relationships,
+      array(select id from directory.accounts where person_id = ${mergedId} order by id) as accounts`,
+});
+
+/** Moves the history of the merged person to the surviving one (W10). */
+export const moveHistory = statement.none({
+  name: 'merging.move-history',
+  params: merge,
+  sql: ({ mergedId, intoId }) =>
+    sql`update directory.history set object_id = ${intoId} where object_kind = 'people' and object_id = ${mergedId}`,
+});
+
 /** Moves notes to the surviving membership. */
 export const moveNotesOfDuplicates = statement.none({
   name: 'merging.move-notes-of-doubled',

@@ -6,6 +6,7 @@ import { byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Sta
 import {
   anyId,
   idList,
+  ifMatch,
   jsonObject,
   listParameters,
   maxChannelLength,
@@ -28,8 +29,18 @@ export const personListQuery = Type.Object({
 });
 export type PersonListQuery = Static<typeof personListQuery>;
 
+/** Maximum number of contact values of a person. */
+export const maxChannels = 50;
+
 const channel = (maxLength: number, description: string) =>
   Type.Optional(nullable(Type.String({ maxLength, description })));
+
+/** Bounds of contact values by channel. */
+const newContactRules = {
+  additionalProperties: nullable(Type.String({ maxLength: 2_000 })),
+  propertyNames: singleLine({ maxLength: maxChannelLength }),
+  maxProperties: maxChannels,
+};
 
 /** Contact values by channel. Blank and null values are dropped. */
 const newContact = Type.Object(
@@ -39,9 +50,7 @@ const newContact = Type.Object(
   },
   {
     $id: 'NewContact',
-    additionalProperties: nullable(Type.String({ maxLength: 2_000 })),
-    propertyNames: singleLine({ maxLength: maxChannelLength }),
-    maxProperties: 50,
+    ...newContactRules,
     description:
       'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank values are dropped. A value with a scheme must be a link: ' +
       'http, https, mailto or tel. Other values are text.',
@@ -93,6 +102,36 @@ export const newPerson = Type.Object(
 );
 export type NewPerson = Static<typeof newPerson>;
 
+/** Fields of an update. Absent fields remain unchanged. */
+export const personUpdate = Type.Object(
+  {
+    name: Type.Optional(newPerson.properties.name),
+    description: newPerson.properties.description,
+    photo_url: newPerson.properties.photo_url,
+    contact: Type.Optional(
+      Type.Object(newContact.properties, {
+        ...newContactRules,
+        $id: 'ContactUpdate',
+        description:
+          'Merged per channel; null and blank values remove the channel. Values are checked as on creation. Only superusers can change `telegram_user_id`.',
+      }),
+    ),
+  },
+  { $id: 'PersonUpdate' },
+);
+export type PersonUpdate = Static<typeof personUpdate>;
+
+const change = Type.Object({ old: Type.Unknown(), new: Type.Unknown() });
+const personChanges = Type.Object(
+  {
+    name: Type.Optional(change),
+    description: Type.Optional(change),
+    photo_url: Type.Optional(change),
+    contact: Type.Optional(change),
+  },
+  { $id: 'PersonChanges', description: 'Changed fields with old and new values; `contact` with all channels.' },
+);
+
 /** Error for a person whose address is in use (D44). */
 export const DuplicatePerson = Type.Object(
   {
@@ -114,6 +153,10 @@ const person = Type.Object({
   description: Type.String(),
   actor_kind: Type.String(),
 });
+
+const duplicatePerson = {
+  duplicate_person: { code: 'conflict', when: 'Another person has the same email or LinkedIn address.' },
+} as const;
 
 const personList = {
   request: personListQuery,
@@ -168,7 +211,24 @@ export const peopleRpcs = {
         'The name or note is blank, a contact value or the photo is invalid, or the membership refers to something unknown or not allowed.',
       ),
       ...v1Errors.denied('The caller has no global edit access.'),
-      duplicate_person: { code: 'conflict', when: 'Another person has the same email or LinkedIn address.' },
+      ...duplicatePerson,
+    },
+  }),
+  updatePerson: rpc({
+    subject: 'directory.people.update',
+    callers: byUsers,
+    idempotent: true,
+    summary: 'Updates a person in one transaction (rules/people#update-a-person; W1).',
+    request: Type.Object({ person_id: anyId('Id of the person.'), ...personUpdate.properties, ...ifMatch }),
+    reply: Type.Object({ person: PersonPublic, changes: personChanges }),
+    errors: {
+      ...v1Errors.precondition,
+      ...v1Errors.validation('A field is invalid; the message names it.'),
+      ...v1Errors.denied(
+        'The caller has no global edit access and it is another person, or the caller is not a superuser and changes `telegram_user_id`.',
+      ),
+      ...v1Errors.notFound('The person does not exist.'),
+      ...duplicatePerson,
     },
   }),
 } as const;

@@ -5,6 +5,7 @@
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
+import { historyContextOfJob } from '#libs/history';
 import { type Handler, type HandlersOf, type RawJson, rawJson } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
@@ -31,6 +32,7 @@ import {
   lockAddresses,
   lockAttendees,
 } from './statements.ts';
+import { createUpdatePerson } from './update.ts';
 
 type PeopleReadHandlers = Pick<
   HandlersOf<typeof peopleRpcs>,
@@ -38,11 +40,12 @@ type PeopleReadHandlers = Pick<
 >;
 
 export function createPeopleHandlers(
-  deps: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox'>,
+  deps: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox' | 'history'>,
 ): HandlersOf<typeof peopleRpcs & typeof attendeeRpcs> {
   return {
     ...createReadHandlers(deps),
     createPerson: createCreatePerson(deps),
+    updatePerson: createUpdatePerson(deps),
     resolveAttendees: createResolveAttendees(deps),
   };
 }
@@ -67,7 +70,8 @@ function createCreatePerson({
   jobs,
   idempotency,
   eventOutbox,
-}: Pick<Dependencies, 'jobs' | 'idempotency' | 'eventOutbox'>): Handler<typeof peopleRpcs.createPerson> {
+  history,
+}: Pick<Dependencies, 'jobs' | 'idempotency' | 'eventOutbox' | 'history'>): Handler<typeof peopleRpcs.createPerson> {
   return async (request, context) => {
     const { actor } = context;
     const viewer = readViewer(actor);
@@ -77,6 +81,7 @@ function createCreatePerson({
       const values = checkNewPerson(request);
       const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
       const { id, person } = await insertUnlessKnown(tx, values, request);
+      history.created(tx, context, 'people', [id]);
       await emitWritten(eventOutbox, tx, 'person', 'created', [id]);
       const membershipId = await addFirstMembership(eventOutbox, tx, id, request.membership);
       const noteJson =
@@ -98,7 +103,7 @@ async function insertUnlessKnown(
   const { email, linkedin } = values.contact;
   if (email !== undefined || linkedin !== undefined) {
     await lockAddresses(tx, { email, linkedin });
-    refuseDuplicate(await findByAddress(tx, { email, linkedin }), request);
+    refuseDuplicate(await findByAddress(tx, { email, linkedin, exceptId: null }), request);
   }
   const { name, description, photoUrl, actorKind, contact } = values;
   return insertPerson(tx, { name, description, photoUrl, actorKind, contact: JSON.stringify(contact) });
@@ -169,7 +174,8 @@ function createResolveAttendees({
   db,
   jobs,
   eventOutbox,
-}: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox'>): Handler<typeof attendeeRpcs.resolveAttendees> {
+  history,
+}: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'history'>): Handler<typeof attendeeRpcs.resolveAttendees> {
   return async ({ attendees, create, key }) => {
     const all = attendees.map((attendee, position) => toAttendee(attendee, position, key));
     const found = await find(db, all);
@@ -187,7 +193,7 @@ function createResolveAttendees({
         const ids =
           missing.length === 0
             ? meanwhile
-            : new Map([...meanwhile, ...(await createMissing(eventOutbox, tx, missing))]);
+            : new Map([...meanwhile, ...(await createMissing({ eventOutbox, history }, tx, missing))]);
         if (missing.length > 0) await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [...new Set(ids.values())] });
         return ids;
       });
@@ -219,20 +225,16 @@ async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<
 
 /** Creates the missing people. Attendees with the same address are one person. */
 async function createMissing(
-  eventOutbox: EventOutbox,
+  { eventOutbox, history }: Pick<Dependencies, 'eventOutbox' | 'history'>,
   tx: Tx,
   missing: readonly Attendee[],
 ): Promise<Map<number, number>> {
   const groups = [...Map.groupBy(missing, identityOf).values()];
   const firsts = groups.flatMap((group) => group.slice(0, 1));
   const rows = await createAttendees(tx, { attendees: JSON.stringify(firsts) });
-  await emitWritten(
-    eventOutbox,
-    tx,
-    'person',
-    'created',
-    rows.map(({ id }) => id),
-  );
+  const ids = rows.map(({ id }) => id);
+  history.created(tx, historyContextOfJob, 'people', ids);
+  await emitWritten(eventOutbox, tx, 'person', 'created', ids);
   const idOfFirst = new Map(rows.map(({ position, id }) => [position, id]));
   return new Map(
     groups.flatMap((group) =>

@@ -105,15 +105,47 @@ export const lockAddresses = statement.none({
           where key is not null order by key) as ordered`,
 });
 
-/** Returns the ids of people with these addresses, in ascending order. */
+/** Returns the ids of people with these addresses, in ascending order, except one. */
 export const findByAddress = statement.one({
   name: 'people.find-by-address',
-  params: { email: t.text.nullable, linkedin: t.text.nullable },
+  params: { email: t.text.nullable, linkedin: t.text.nullable, exceptId: t.integer.nullable },
   row: { by_email: t.integer.array, by_linkedin: t.integer.array },
-  sql: ({ email, linkedin }) => sql`
-    select array(select id from (${idsByEmailSql(email)}) as found order by id) as by_email,
+  sql: ({ email, linkedin, exceptId }) => sql`
+    select array(select id from (${idsByEmailSql(email)}) as found where id is distinct from ${exceptId} order by id) as by_email,
       array(select id from directory.people where contact ->> 'linkedin' is not null
-        and ${linkedinAddressSql(sql`contact ->> 'linkedin'`)} = ${linkedinAddressSql(linkedin)} order by id) as by_linkedin`,
+        and ${linkedinAddressSql(sql`contact ->> 'linkedin'`)} = ${linkedinAddressSql(linkedin)} and id is distinct from ${exceptId} order by id) as by_linkedin`,
+});
+
+/** Locks a person for an update, and returns the contact values (JSON). */
+export const lockPersonForUpdate = statement.maybeOne({
+  name: 'people.lock-for-update',
+  params: { id: t.integer },
+  row: { contact: t.text },
+  sql: ({ id }) => sql`select contact::text from directory.people where id = ${id} for no key update`,
+});
+
+/** Writes changed values of a person. Without a difference it changes nothing and returns nothing. */
+export const savePerson = statement.maybeOne({
+  name: 'people.save',
+  params: {
+    id: t.integer,
+    name: t.text.nullable,
+    description: t.text.nullable,
+    setPhoto: t.boolean,
+    photoUrl: t.text.nullable,
+    contact: t.json,
+    removed: t.text.array,
+  },
+  row: { id: t.integer },
+  sql: ({ id, name, description, setPhoto, photoUrl, contact, removed }) => sql`
+    update directory.people p
+    set name = n.name, description = n.description, photo_url = n.photo_url, contact = n.contact,
+      updated_at = greatest(clock_timestamp(), p.updated_at + interval '1 microsecond')
+    from (select id, coalesce(${name}, name) as name, coalesce(${description}, description) as description,
+        case when ${setPhoto} then ${photoUrl} else photo_url end as photo_url, (contact - ${removed}::text[]) || ${contact}::jsonb as contact
+      from directory.people where id = ${id}) as n
+    where p.id = n.id and (p.name, p.description, p.photo_url, p.contact) is distinct from (n.name, n.description, n.photo_url, n.contact)
+    returning p.id`,
 });
 
 /** Inserts a person and returns the id and PersonPublic (JSON). */

@@ -214,6 +214,7 @@ user api-gateway \
   --allow-pub 'directory.people.list' \
   --allow-pub 'directory.people.get' \
   --allow-pub 'directory.people.create' \
+  --allow-pub 'directory.people.update' \
   --allow-pub 'directory.holons.list-relationships' \
   --allow-pub 'directory.relationships.update' \
   --allow-pub 'directory.search.find' \

@@ -6,9 +6,11 @@ import {
   mergeTarget,
   newPerson,
   personListQuery,
+  personUpdate,
   PersonPublic,
   searchQuery,
 } from '#services/directory';
+import { ifMatch } from '../if-match.ts';
 
 export const searchV1Routes = [
   route({
@@ -83,6 +85,27 @@ export const peopleWriteRoutes = [
         description: 'The person, and the created membership and note.',
         schema: directory.rpcs.createPerson.reply,
       },
+      409: { description: 'Another person has the same email or LinkedIn address.', schema: DuplicatePerson },
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/people/{person_id}/update',
+    operationId: 'updatePerson',
+    tag: 'people',
+    summary: 'Update a person',
+    description:
+      'For global editors and the person of the account. Changes the fields in the request, all of them or none. `contact` is merged per channel.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
+    headers: ifMatch('person'),
+    body: { schema: personUpdate },
+    rpc: directory.rpcs.updatePerson,
+    toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
+    etag: true,
+    replies: {
+      200: { description: 'The updated person and the changes.', schema: directory.rpcs.updatePerson.reply },
       409: { description: 'Another person has the same email or LinkedIn address.', schema: DuplicatePerson },
     },
   }),
