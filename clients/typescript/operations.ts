@@ -1719,6 +1719,74 @@ export type GetClassHistoryResult = {
   next: string | null;
 };
 
+/** An agent with its settings. */
+export type Agent = {
+  id: number;
+  slug: string;
+  name: string;
+  /** Instructions of the agent; `""` if it has none. */
+  prompt: string;
+  /** Custom data; public. */
+  infos: Record<string, unknown>;
+  /** Settings, for example `messaging`. A stored secret is `{"set": true}`. */
+  config: Record<string, unknown>;
+  /** Creation time. */
+  created_at: string;
+  /** Time of the last change. */
+  updated_at: string;
+};
+
+export type ListWorkspaceAgentsResult = {
+  /** By slug. A page ends before 4 MiB. */
+  items: Agent[];
+  next: string | null;
+};
+
+export type NewAgent = {
+  /** Letters, digits, `_` and `-`. Must not be used by another agent. */
+  slug: string;
+  /** Must not be blank. */
+  name: string;
+  prompt?: string | null;
+  infos?: Record<string, unknown> | null;
+  config?: Record<string, unknown> | null;
+};
+
+export type CreateAgentResult = {
+  agent: Agent;
+};
+
+export type SlugTakenError = {
+  code: "slug_taken";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type GetWorkspaceAgentResult = {
+  agent: Agent;
+};
+
+export type AgentUpdate = {
+  /** Must not be blank. */
+  name?: string;
+  prompt?: string | null;
+  infos?: Record<string, unknown> | null;
+  config?: Record<string, unknown> | null;
+};
+
+export type UpdateAgentResult = {
+  agent: Agent;
+  /** Changed fields with `old` and `new`. A secret is `{"set": true}`. */
+  changes: Record<string, unknown>;
+};
+
+export type GetAgentHistoryResult = {
+  /** Newest first. */
+  items: HistoryItem[];
+  next: string | null;
+};
+
 export type NewServiceKey = {
   /** Purpose of the key. Must not be blank. */
   name: string;
@@ -4339,6 +4407,139 @@ export type GetClassHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ListWorkspaceAgentsRequest {
+  query?: {
+    /** Part of the name or slug, ignoring case. */
+    q?: string;
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListWorkspaceAgentsReply = ApiReply<200, ListWorkspaceAgentsResult>;
+export type ListWorkspaceAgentsError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateAgentRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewAgent;
+}
+export type CreateAgentReply = ApiReply<201, CreateAgentResult>;
+export type CreateAgentError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: SlugTakenError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetWorkspaceAgentRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetWorkspaceAgentReply = ApiReply<200, GetWorkspaceAgentResult>;
+export type GetWorkspaceAgentError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteAgentRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  headers?: {
+    /** Write only if the agent still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteAgentReply = ApiReply<204, undefined>;
+export type DeleteAgentError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateAgentRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  headers?: {
+    /** Write only if the agent still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: AgentUpdate;
+}
+export type UpdateAgentReply = ApiReply<200, UpdateAgentResult>;
+export type UpdateAgentError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetAgentHistoryRequest {
+  path: {
+    /** Id or slug of the agent. */
+    id: string;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type GetAgentHistoryReply = ApiReply<200, GetAgentHistoryResult>;
+export type GetAgentHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface CreateKeyRequest {
   body: NewServiceKey;
 }
@@ -5226,6 +5427,12 @@ export interface OperationErrors {
   getJourneyHistory: GetJourneyHistoryError;
   getAccountHistory: GetAccountHistoryError;
   getClassHistory: GetClassHistoryError;
+  listWorkspaceAgents: ListWorkspaceAgentsError;
+  createAgent: CreateAgentError;
+  getWorkspaceAgent: GetWorkspaceAgentError;
+  deleteAgent: DeleteAgentError;
+  updateAgent: UpdateAgentError;
+  getAgentHistory: GetAgentHistoryError;
   createKey: CreateKeyError;
   listKeys: ListKeysError;
   getKey: GetKeyError;
@@ -5793,6 +6000,48 @@ export interface Operations {
    */
   getClassHistory(request: GetClassHistoryRequest, options?: CallOptions): Promise<GetClassHistoryReply>;
   /**
+   * List agents with their settings
+   * For superusers and the group `workspace_editors`. A page can have fewer items than `limit`.
+   * `GET /api/v1/agents`
+   */
+  listWorkspaceAgents(request?: ListWorkspaceAgentsRequest, options?: CallOptions): Promise<ListWorkspaceAgentsReply>;
+  /**
+   * Create an agent
+   * Validated like an agent of the workspace file.
+   * `POST /api/v1/agents`
+   */
+  createAgent(request: CreateAgentRequest, options?: CallOptions): Promise<CreateAgentReply>;
+  /**
+   * Read one agent with its settings
+   * Secrets of `config` are returned as `{"set": true}`.
+   * `GET /api/v1/agents/{slug}`
+   */
+  getWorkspaceAgent(request: GetWorkspaceAgentRequest & Conditional, options?: CallOptions): Promise<GetWorkspaceAgentReply | NotModified>;
+  /**
+   * Read one agent with its settings
+   * Secrets of `config` are returned as `{"set": true}`.
+   * `GET /api/v1/agents/{slug}`
+   */
+  getWorkspaceAgent(request: GetWorkspaceAgentRequest, options?: CallOptions): Promise<GetWorkspaceAgentReply>;
+  /**
+   * Delete an agent
+   * Its settings are removed. Operators can still read its threads.
+   * `DELETE /api/v1/agents/{slug}`
+   */
+  deleteAgent(request: DeleteAgentRequest, options?: CallOptions): Promise<DeleteAgentReply>;
+  /**
+   * Change an agent
+   * Changes the fields in the request, all of them or none. `infos` is replaced, `config` is merged.
+   * `POST /api/v1/agents/{slug}/update`
+   */
+  updateAgent(request: UpdateAgentRequest, options?: CallOptions): Promise<UpdateAgentReply>;
+  /**
+   * List changes of an agent
+   * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
+   * `GET /api/v1/agents/{id}/history`
+   */
+  getAgentHistory(request: GetAgentHistoryRequest, options?: CallOptions): Promise<GetAgentHistoryReply>;
+  /**
    * Create a service key
    * The token is returned only once. Store it. Superusers can create keys for every account, other callers for their own.
    * `POST /api/v1/keys`
@@ -6111,6 +6360,12 @@ export const operationTable = {
   getJourneyHistory: { method: 'GET', path: '/api/v1/journeys/{id}/history', credential: 'token', replies: [200] },
   getAccountHistory: { method: 'GET', path: '/api/v1/accounts/{id}/history', credential: 'token', replies: [200] },
   getClassHistory: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}/history', credential: 'token', replies: [200] },
+  listWorkspaceAgents: { method: 'GET', path: '/api/v1/agents', credential: 'token', replies: [200] },
+  createAgent: { method: 'POST', path: '/api/v1/agents', credential: 'token', replies: [201], body: 'json', key: true },
+  getWorkspaceAgent: { method: 'GET', path: '/api/v1/agents/{slug}', credential: 'token', replies: [200,304] },
+  deleteAgent: { method: 'DELETE', path: '/api/v1/agents/{slug}', credential: 'token', replies: [204] },
+  updateAgent: { method: 'POST', path: '/api/v1/agents/{slug}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  getAgentHistory: { method: 'GET', path: '/api/v1/agents/{id}/history', credential: 'token', replies: [200] },
   createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },
   listKeys: { method: 'GET', path: '/api/v1/keys', credential: 'token', replies: [200] },
   getKey: { method: 'GET', path: '/api/v1/keys/{key_id}', credential: 'token', replies: [200,304] },

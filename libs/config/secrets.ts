@@ -169,6 +169,21 @@ export function isSecretName(key: string): boolean {
   return secretName.test(key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2'));
 }
 
+const isSecret = (key: string, value: unknown): boolean =>
+  typeof value === 'string' && value !== '' && isSecretName(key);
+
+/** Returns a copy in which `{set: true}` replaces every secret, for responses (W6). */
+export function maskSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskSecrets);
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]: [string, unknown]) => [
+      key,
+      isSecret(key, item) ? { set: true } : maskSecrets(item),
+    ]),
+  );
+}
+
 /**
  * Returns a copy in which `{env: NAME}` replaces every secret, as in workspace files (rules/workspace#workspace-file).
  * @param prefix prefix of the variable names
@@ -179,8 +194,7 @@ export function replaceSecrets(value: unknown, prefix: string, names: Set<string
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   const entries = Object.entries(value).map(([key, item]: [string, unknown]): [string, unknown] => {
     const name = `${prefix}_${key}`;
-    const isSecret = typeof item === 'string' && item !== '' && isSecretName(key);
-    return [key, isSecret ? { env: takeName(name, names) } : replaceSecrets(item, name, names)];
+    return [key, isSecret(key, item) ? { env: takeName(name, names) } : replaceSecrets(item, name, names)];
   });
   return Object.fromEntries(entries);
 }

@@ -2,6 +2,7 @@
 import {
   actorSettings,
   databaseSettings,
+  historyRetentionSetting,
   loadConfig,
   logSettings,
   telemetrySettings,
@@ -68,6 +69,7 @@ export const agentsSettings = Type.Object({
   }),
   ...outboundSettings,
   ...webhookSettings,
+  HISTORY_RETENTION_DAYS: historyRetentionSetting,
   RATE_LIMIT_CHAT_PER_MINUTE: Type.Integer({
     default: 30,
     minimum: 0,

@@ -10,7 +10,7 @@ import { memoryJobs, memoryRpcs } from './memory/contract.ts';
 import { languageModelRpcs } from './language-model/contract.ts';
 import { receiptRpcs } from './receipts/contract.ts';
 
-export { AgentOut, AgentItem } from './agent/contract.ts';
+export { agentHistoryQuery, AgentItem, agentListQuery, AgentOut, agentUpdate, newAgent } from './agent/contract.ts';
 export { AgentChatIn, AgentChatOut, maxChatBodyCharacters } from './chat/contract.ts';
 export {
   ChatUpdates,

@@ -1,4 +1,5 @@
 /** Dependencies that handlers, jobs and the update intake share. `service.ts` creates them once. */
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -6,6 +7,7 @@ import type { Database } from '#libs/orm';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import type { Metrics } from '#libs/telemetry';
 import type { Clock } from '#libs/time';
+import type { AgentHistory } from './agent/index.ts';
 import type { Admit, ChatRuntime } from './chat/index.ts';
 import type { AgentsConfig } from './config.ts';
 import type { agents } from './contract.ts';
@@ -19,6 +21,8 @@ export interface Dependencies {
   readonly db: Database;
   readonly bus: Bus;
   readonly jobs: Jobs<typeof agents>;
+  readonly history: AgentHistory;
+  readonly idempotency: IdempotencyStore;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -2,7 +2,8 @@
 import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { FeatureHandlers } from '#libs/service';
-import { createAgentHandlers } from './agent/handlers.ts';
+import { createAgentSetupHandlers } from './agent/handlers/setup.ts';
+import { createAgentHandlers } from './agent/handlers/workspace.ts';
 import { createChatHandlers } from './chat/handlers.ts';
 import type { agents } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -18,6 +19,7 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof agent
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),
     ...createAgentHandlers(deps),
+    ...createAgentSetupHandlers(deps),
     ...createChatHandlers(deps),
     ...createHandoverHandlers(deps),
     ...createLanguageModelHandlers(deps),

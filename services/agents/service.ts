@@ -1,4 +1,6 @@
 /** Composes the agents service from database, bus, language model and chat runtime. */
+import { removeOldHistory } from '#libs/history';
+import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/idempotency';
 import type { JobTuning } from '#libs/jobs';
 import { createServiceRuntime } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
@@ -8,6 +10,7 @@ import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
+import { createAgentHistory } from './agent/index.ts';
 import { createBotApi } from './telegram/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';
 import { createAdmit } from './chat/index.ts';
@@ -61,6 +64,8 @@ export async function createService(options: AgentsOptions): Promise<Service> {
     db,
     bus,
     jobs,
+    history: createAgentHistory(),
+    idempotency: new IdempotencyStore(jobs),
     logger,
     metrics,
     clock,
@@ -106,6 +111,12 @@ export async function createService(options: AgentsOptions): Promise<Service> {
     await jobs.work(createWorkers(deps), { onDead: createOnDead(deps) });
     runtime.stopBeforeWorkers(await startUpdateIntake(deps));
     runtime.runEvery(sweepIntervalMs, 'chat: clean-up failed', () => sweepTicketsAndHits(db));
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) =>
+      removeOldRecords(db, { signal }),
+    );
+    runtime.runEvery(sweepIntervalMs, 'history: failed to remove old entries', (signal) =>
+      removeOldHistory(db, { days: config.HISTORY_RETENTION_DAYS, signal }),
+    );
     const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };
     runtime.runEvery(
       receiptSweepIntervalMs,

@@ -1,5 +1,19 @@
-/** Agents, read through the API and written by the workspace file. */
-import { anyActor, byOperators, singleLine, nullable, withoutActor, rpc, Type, workspacePage } from '#libs/contract';
+/** Agents, read and written through the API and by the workspace file. */
+import {
+  anyActor,
+  byOperators,
+  byUsers,
+  type ErrorReasons,
+  limitParameter,
+  nullable,
+  rpc,
+  singleLine,
+  type Static,
+  Type,
+  withoutActor,
+  workspacePage,
+} from '#libs/contract';
+import { historyItem } from '#libs/history';
 
 export const slug = Type.String({ description: 'Slug of the agent.' });
 
@@ -41,7 +55,180 @@ const workspaceChange = Type.Object({
   fields: Type.Array(Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() })),
 });
 
+/** An agent as its editors see it (W6). */
+export const Agent = Type.Object(
+  {
+    id: Type.Integer(),
+    slug: Type.String(),
+    name: Type.String(),
+    prompt: Type.String({ description: 'Instructions of the agent; `""` if it has none.' }),
+    infos: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Custom data; public.' }),
+    config: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      description: 'Settings, for example `messaging`. A stored secret is `{"set": true}`.',
+    }),
+    created_at: Type.String({ format: 'date-time', description: 'Creation time.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'Time of the last change.' }),
+  },
+  { $id: 'Agent', description: 'An agent with its settings.' },
+);
+
+/** Maximum length of an agent's prompt over HTTP, in characters. */
+const maxPromptLength = 100_000;
+/** Maximum size of `infos` and of `config` as JSON text, in bytes. */
+export const maxAgentDataBytes = 1_048_576;
+
+const agentFields = {
+  name: singleLine({ minLength: 1, maxLength: 500, description: 'Must not be blank.' }),
+  prompt: Type.Optional(
+    nullable(Type.String({ maxLength: maxPromptLength, description: 'Instructions. Null removes them.' })),
+  ),
+  infos: Type.Optional(
+    nullable(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Custom data, replaced whole. At most 1 MiB of JSON.',
+      }),
+    ),
+  ),
+};
+const configField = (description: string) =>
+  Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown(), { description })));
+
+export const newAgent = Type.Object(
+  {
+    slug: Type.String({
+      ...AgentItem.properties.slug,
+      description: 'Letters, digits, `_` and `-`. Must not be used by another agent.',
+    }),
+    ...agentFields,
+    config: configField('Settings. At most 1 MiB of JSON.'),
+  },
+  { $id: 'NewAgent' },
+);
+export type NewAgent = Static<typeof newAgent>;
+
+export const agentUpdate = Type.Object(
+  {
+    ...agentFields,
+    name: Type.Optional(agentFields.name),
+    config: configField(
+      'Settings to change, merged per key: null removes a key, `{"set": true}` keeps a stored secret. Null removes all settings.',
+    ),
+  },
+  { $id: 'AgentUpdate' },
+);
+
+/** Default page size of the list of agents and of a history (rules/http#limits). */
+export const agentsPerPage = 50;
+
+export const agentListQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 500, description: 'Part of the name or slug, ignoring case.' })),
+  limit: limitParameter({ usual: agentsPerPage, most: 200 }),
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the previous page.' })),
+});
+export const agentHistoryQuery = Type.Object({
+  limit: agentListQuery.properties.limit,
+  cursor: Type.Optional(Type.String({ maxLength: 20, description: '`next` of the previous page.' })),
+});
+
+const next = nullable(Type.String({ description: '`cursor` of the next page; null after the last one.' }));
+/** The maximum is the length limit of URLs; a longer slug returns 404. */
+const slugInPath = Type.String({ maxLength: 16_384, description: 'Slug of the agent.' });
+const oneAgent = Type.Object({ agent: Agent });
+const ifMatchField = { if_match: Type.Optional(nullable(Type.String({ description: 'The `If-Match` header.' }))) };
+
+const denied = {
+  permission_denied: {
+    code: 'permission_denied',
+    when: 'The caller is neither a superuser nor in the group `workspace_editors`.',
+  },
+} as const satisfies ErrorReasons;
+const absent = {
+  ...denied,
+  not_found: { code: 'not_found', when: 'No agent has that slug.' },
+} as const satisfies ErrorReasons;
+const changing = {
+  ...absent,
+  precondition_failed: { code: 'precondition_failed', when: '`If-Match` does not match the current representation.' },
+} as const satisfies ErrorReasons;
+const invalid = {
+  bad_request: {
+    code: 'bad_request',
+    when: 'The name is blank, the data is too large, a setting is not valid, or `{set: true}` keeps no secret.',
+  },
+} as const satisfies ErrorReasons;
+
+/** Operations of editors (W6). */
+export const agentSetupRpcs = {
+  listWorkspaceAgents: rpc({
+    subject: 'agents.setup.list',
+    callers: byUsers,
+    summary: 'Lists agents by slug, for editors (W6).',
+    request: agentListQuery,
+    reply: Type.Object({ items: Type.Array(Agent, { description: 'By slug. A page ends before 4 MiB.' }), next }),
+    errors: { ...denied, bad_request: { code: 'bad_request', when: 'The cursor is not from a page.' } },
+  }),
+  getWorkspaceAgent: rpc({
+    subject: 'agents.setup.get',
+    callers: byUsers,
+    summary: 'Returns an agent, for editors (W6).',
+    request: Type.Object({ slug: slugInPath }),
+    reply: oneAgent,
+    errors: absent,
+  }),
+  createAgent: rpc({
+    subject: 'agents.setup.create',
+    callers: byUsers,
+    idempotent: true,
+    audit: 'agent.create',
+    summary: 'Creates an agent (W6).',
+    request: newAgent,
+    reply: oneAgent,
+    errors: {
+      ...denied,
+      ...invalid,
+      slug_taken: { code: 'conflict', when: 'Another agent has the slug.' },
+    },
+  }),
+  updateAgent: rpc({
+    subject: 'agents.setup.update',
+    callers: byUsers,
+    idempotent: true,
+    audit: 'agent.update',
+    summary: 'Changes fields of an agent (W6).',
+    request: Type.Object({ slug: slugInPath, ...agentUpdate.properties, ...ifMatchField }),
+    reply: Type.Object({
+      agent: Agent,
+      changes: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Changed fields with `old` and `new`. A secret is `{"set": true}`.',
+      }),
+    }),
+    errors: { ...changing, ...invalid },
+  }),
+  deleteAgent: rpc({
+    subject: 'agents.setup.delete',
+    callers: byUsers,
+    audit: 'agent.delete',
+    summary: 'Deletes an agent with its settings. Operators can still read its threads (W6).',
+    request: Type.Object({ slug: slugInPath, ...ifMatchField }),
+    reply: Type.Object({}),
+    errors: changing,
+  }),
+  listAgentHistory: rpc({
+    subject: 'agents.setup.history',
+    callers: byUsers,
+    summary: 'Lists changes of an agent, newest first, for editors (W10).',
+    request: Type.Object({
+      id: Type.String({ maxLength: 16_384, description: 'Id or slug of the agent.' }),
+      ...agentHistoryQuery.properties,
+    }),
+    reply: Type.Object({ items: Type.Array(historyItem, { description: 'Newest first.' }), next }),
+    errors: { ...absent, bad_request: { code: 'bad_request', when: 'The cursor is not from a page.' } },
+  }),
+} as const;
+
 export const agentRpcs = {
+  ...agentSetupRpcs,
   getAgent: rpc({
     subject: 'agents.agents.get',
     callers: { 'api-gateway': [...anyActor, ...withoutActor], cli: withoutActor },

@@ -4,20 +4,26 @@ import type { Queryable } from '#libs/sql';
 import {
   type Agent,
   findBySlug,
+  findBySlugOrDeleted,
   findMessagingById,
   findMessagingBySlug,
   findPublicBySlug,
   type MessagingAgent,
-} from './statements.ts';
-export type { Agent, MessagingAgent } from './statements.ts';
+} from './statements/agents.ts';
+export type { Agent, MessagingAgent } from './statements/agents.ts';
 
 export async function findAgent(db: Queryable, slug: string): Promise<Agent | undefined> {
   return slug.includes('\0') ? undefined : await findBySlug(db, { slug });
 }
 
-/** @throws AppError agent_not_found */
+/** Finds the agent of threads: also a deleted one, whose threads operators can read (W6). */
+export async function findAgentOfThreads(db: Queryable, slug: string): Promise<Agent | undefined> {
+  return slug.includes('\0') ? undefined : await findBySlugOrDeleted(db, { slug });
+}
+
+/** Returns the agent of threads, as `findAgentOfThreads`. @throws AppError agent_not_found */
 export async function getAgent(db: Queryable, slug: string): Promise<Agent> {
-  const agent = await findAgent(db, slug);
+  const agent = await findAgentOfThreads(db, slug);
   if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${slug}"`);
   return agent;
 }
@@ -37,3 +43,5 @@ export async function renderAgent(db: Queryable, slug: string): Promise<string |
   const { infos, ...rest } = agent;
   return `${JSON.stringify(rest).slice(0, -1)},"infos":${infos}}`;
 }
+
+export { type AgentHistory, createAgentHistory } from './statements/snapshots.ts';

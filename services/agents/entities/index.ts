@@ -15,6 +15,8 @@ const AgentSchema = defineEntity({
     config: columns.jsonObject(),
     createdAt: columns.now(),
     updatedAt: columns.now(),
+    /** A deleted agent: its threads remain, its slug is free for another one. */
+    deletedAt: columns.instant().nullable(),
   },
 });
 

@@ -11,7 +11,7 @@ import type { CallContext, Handlers } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { isBlank } from '#libs/text';
-import { findAgent } from '../agent/index.ts';
+import { findAgentOfThreads } from '../agent/index.ts';
 import { findTakeover, lockThread, visitorKey } from '../chat/index.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -56,7 +56,7 @@ const maxMessagesPerTurn = 2;
 export function createHandoverHandlers(deps: HandoverDependencies): Operations {
   const { db } = deps;
   const list: Operations['adminListThreads'] = async ({ agent: slug, channel, taken, before, limit }) => {
-    const agent = slug === undefined ? undefined : await findAgent(db, slug);
+    const agent = slug === undefined ? undefined : await findAgentOfThreads(db, slug);
     if (slug !== undefined && agent === undefined) return { items: [] };
     const rows = await listThreads(db, {
       agentId: agent?.id,

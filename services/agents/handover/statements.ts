@@ -159,5 +159,5 @@ export const listUpdates = statement.many({
       select * from agents.messages own
       where own.thread_id = t.id and own.note_type = 'chat_operator' and own.turn > ${after} order by own.turn limit ${limit}
     ) m on true
-    where a.slug = ${agentSlug} order by m.turn`,
+    where a.slug = ${agentSlug} and a.deleted_at is null order by m.turn`,
 });

@@ -74,7 +74,7 @@ export const listAgents = statement.many({
   params: { after: t.text, limit: t.integer },
   row: { slug: t.text, name: t.text, waiting: t.integer, approved: t.integer },
   sql: ({ after, limit }) => sql`select a.slug, a.name, f.waiting, f.approved
-    from (select id, slug, name from agents.agents where slug > ${after} order by slug limit ${limit}) a
+    from (select id, slug, name from agents.agents where slug > ${after} and deleted_at is null order by slug limit ${limit}) a
     cross join lateral (
       select count(*) filter (where approved_at is null)::integer as waiting, count(approved_at)::integer as approved
       from agents.memory_facts where agent_id = a.id and kind = 'knowledge') f

@@ -1,5 +1,5 @@
 /** History of people, holons, memberships, relationships, journeys, classes and accounts (W10). */
-import { byUsers, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, nullable, rowId, rpc, Type, withoutActor } from '#libs/contract';
 import { historyItem } from '#libs/history';
 import { limitParameter, v1Errors } from '../api-objects/contract.ts';
 
@@ -26,5 +26,16 @@ export const historyRpcs = {
       next: nullable(Type.String({ description: '`cursor` of the next page; null after the last one.' })),
     }),
     errors: v1Errors.notFound('The object does not exist, or the caller cannot see it.'),
+  }),
+  nameActors: rpc({
+    subject: 'directory.history.name-actors',
+    callers: { agents: withoutActor },
+    summary: 'Returns the names of the people of accounts, for histories of other services (W10).',
+    request: Type.Object({ ids: Type.Array(rowId, { maxItems: 200, description: 'Accounts.' }) }),
+    reply: Type.Object({
+      items: Type.Array(Type.Object({ account_id: rowId, name: Type.String() }), {
+        description: 'Accounts that exist and have a person.',
+      }),
+    }),
   }),
 } as const;

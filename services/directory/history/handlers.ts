@@ -16,6 +16,7 @@ import {
   findPerson,
   findRelationship,
   listHistory,
+  nameActors,
 } from './statements/pages.ts';
 
 export function createHistoryHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof historyRpcs> {
@@ -24,6 +25,7 @@ export function createHistoryHandlers({ db }: Pick<Dependencies, 'db'>): Handler
       const objectId = await findEditable(db, kind, given, actor);
       return bodyOf(await listHistory(db, { kind, objectId, before: readCursor(cursor), limit }));
     },
+    nameActors: async ({ ids }) => ({ items: await nameActors(db, { ids }) }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Rules for writing step configuration (rules/steps#step-configuration; D16b). */
 import { appError } from '#libs/errors';
-import { isJsonObject, type JsonObject } from '#libs/json';
+import { isJsonObject, type JsonObject, mergePatch } from '#libs/json';
 import {
   fillDefaults,
   findUnwritable,
@@ -10,17 +10,6 @@ import {
   validateStepConfig,
 } from '#libs/pipeline';
 import { formatInstant, parseInstant } from '#libs/time';
-
-/** Applies an RFC 7396 merge patch. Keys such as `__proto__` are treated as data. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isJsonObject(patch)) return patch;
-  const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(key);
-    else merged.set(key, mergePatch(merged.get(key), value));
-  }
-  return Object.fromEntries(merged);
-}
 
 /** Returns the dotted paths of the leaves of a patch. A list counts as one leaf. */
 export function listTouchedPaths(patch: JsonObject, path: readonly string[] = []): string[] {

@@ -63,7 +63,7 @@ export async function startAgentFixture(
   const tuning = { pollMs: 200 };
   const service = await startService('agents', env, settings, { tuning });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
-  const bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger });
+  const bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger, actors: env.actors });
   env.onStop(() => bus.close());
   const { applyWorkspace, sendChatMessage } = agents.rpcs;
   return {

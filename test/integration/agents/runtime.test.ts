@@ -9,7 +9,7 @@ import { createMetrics } from '#libs/telemetry';
 import { startTcpProxy, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { findAgent } from '../../../services/agents/agent/index.ts';
-import type { Agent } from '../../../services/agents/agent/statements.ts';
+import type { Agent } from '../../../services/agents/agent/statements/agents.ts';
 import { type ChatRuntime, createChatRuntime, type TurnRequest } from '../../../services/agents/chat/runtime.ts';
 import { createTurnQueue, TurnFailure } from '../../../services/agents/chat/turn-queue.ts';
 import {

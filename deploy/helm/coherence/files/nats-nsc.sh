@@ -60,6 +60,7 @@ user agents \
   --allow-pub '$JS.API.STREAM.INFO.FEED' \
   --allow-pub '$JS.API.STREAM.INFO.WEBHOOKS' \
   --allow-pub 'conversations.conversations.get' \
+  --allow-pub 'directory.history.name-actors' \
   --allow-pub 'directory.steps.get-config' \
   --allow-pub 'transcripts.transcripts.render' \
   --allow-pub 'jobs.agents.work-chat' \
@@ -133,6 +134,12 @@ user api-gateway \
   --allow-pub 'agents.operations.list-sentences' \
   --allow-pub 'agents.operations.approve-sentences' \
   --allow-pub 'agents.operations.reject-sentences' \
+  --allow-pub 'agents.setup.list' \
+  --allow-pub 'agents.setup.get' \
+  --allow-pub 'agents.setup.create' \
+  --allow-pub 'agents.setup.update' \
+  --allow-pub 'agents.setup.delete' \
+  --allow-pub 'agents.setup.history' \
   --allow-pub 'agents.agents.get' \
   --allow-pub 'agents.chat.send' \
   --allow-pub 'agents.chat.stream' \

@@ -1,4 +1,5 @@
 /** Operations of the open API except login (rules/memberships#lists), by resource. */
+import { agentV1Routes } from './agents.ts';
 import { eventRoutes, webhookEndpointRoutes } from './events.ts';
 import { historyRoutes } from './history.ts';
 import { experienceRoutes, holonRoutes, holonUpdateRoutes } from './holons.ts';
@@ -22,6 +23,7 @@ export const v1Routes = [
   ...noteRoutes,
   ...responsibleRoutes,
   ...historyRoutes,
+  ...agentV1Routes,
   ...keyRoutes,
   ...eventRoutes,
   ...webhookEndpointRoutes,

@@ -16,6 +16,14 @@ export const listHistory = statement.one({
     ),
 });
 
+export const nameActors = statement.many({
+  name: 'directory.history.name-actors',
+  params: { ids: t.integer.array },
+  row: { account_id: t.integer, name: t.text },
+  sql: ({ ids }) => sql`
+    select a.id as account_id, p.name from directory.accounts a join directory.people p on p.id = a.person_id where a.id = any(${ids})`,
+});
+
 const existingRow = { id: t.integer };
 const accessRow = { id: t.integer, visible: t.boolean, editable: t.boolean };
 

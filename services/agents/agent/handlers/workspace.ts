@@ -1,15 +1,14 @@
-/**
- * Operations on agents: reading through the API, and applying and exporting the workspace file
- * (rules/workspace#workspace-file).
- */
+/** Reading agents, and applying and exporting the workspace file (rules/workspace#workspace-file). */
 import { listSome, recordAudit } from '#libs/audit';
 import { replaceSecrets } from '#libs/config';
 import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { type Handler, type Handlers, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { renderAgent } from './index.ts';
-import { createAgentCheck, type Item } from './rules.ts';
+import type { agents } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { renderAgent } from '../index.ts';
+import { createAgentCheck, type Item } from '../rules/check-items.ts';
 import {
   compareJson,
   insertAgent,
@@ -18,10 +17,7 @@ import {
   lockAgents,
   type StoredAgent,
   updateAgent,
-} from './statements.ts';
-import type { agents } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
-import type { agentRpcs } from './contract.ts';
+} from '../statements/agents.ts';
 
 interface Change {
   list: string;
@@ -43,14 +39,18 @@ const agentsPerPage = 100;
 export function createAgentHandlers({
   config,
   db,
-}: Pick<Dependencies, 'config' | 'db'>): Pick<Handlers<typeof agents>, keyof typeof agentRpcs> {
+  history,
+}: Pick<Dependencies, 'config' | 'db' | 'history'>): Pick<
+  Handlers<typeof agents>,
+  'getAgent' | 'applyWorkspace' | 'exportWorkspace'
+> {
   return {
     getAgent: async ({ slug }) => {
       const json = await renderAgent(db, slug);
       if (json === undefined) throw notFound();
       return rawJson(json);
     },
-    applyWorkspace: createApplyWorkspace(db, config.ALLOW_UNSIGNED_WEBHOOKS),
+    applyWorkspace: createApplyWorkspace({ db, history }, config.ALLOW_UNSIGNED_WEBHOOKS),
     exportWorkspace: createExportWorkspace(db),
   };
 }
@@ -60,7 +60,10 @@ export function createAgentHandlers({
  * it. Secrets are compared and stored, but never returned (D33e).
  * @param allowUnsigned accept bots without a webhook secret (D64)
  */
-function createApplyWorkspace(db: Database, allowUnsigned: boolean): Handler<typeof agents.rpcs.applyWorkspace> {
+function createApplyWorkspace(
+  { db, history }: Pick<Dependencies, 'db' | 'history'>,
+  allowUnsigned: boolean,
+): Handler<typeof agents.rpcs.applyWorkspace> {
   const findProblems = createAgentCheck(allowUnsigned);
   return async ({ agents: received, dry_run: dryRun }, context) => {
     const problems = findProblems(received);
@@ -81,8 +84,19 @@ function createApplyWorkspace(db: Database, allowUnsigned: boolean): Handler<typ
       const stored = new Map(
         (await listAgents(tx, { slugs: items.map(({ slug }) => slug) })).map((agent) => [agent.slug, agent]),
       );
+      const fromFile = { subject: context.subject, actor: context.actor, via: 'file' };
+      if (!dryRun) {
+        await history.track(
+          tx,
+          fromFile,
+          'agents',
+          [...stored.values()].map(({ id }) => id),
+        );
+      }
       for (const item of items) await applyItem(tx, item, stored.get(item.slug), dryRun, tally);
       if (dryRun || tally.diff.length === 0) return;
+      const created = tally.diff.flatMap(({ key, action }) => (action === 'create' ? (tally.ids[key] ?? []) : []));
+      history.created(tx, fromFile, 'agents', created);
       const changed = tally.diff.map(({ key, action, fields }) => ({
         agent: key,
         action,

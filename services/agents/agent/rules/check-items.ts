@@ -4,7 +4,7 @@ import type { Static } from '#libs/contract';
 import { findJsonProblem, isJsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
 import { isBlank } from '#libs/text';
-import { AgentItem } from './contract.ts';
+import { AgentItem } from '../contract.ts';
 
 export type Item = Static<typeof AgentItem>;
 
