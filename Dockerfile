@@ -36,6 +36,7 @@ COPY package.json ./
 COPY libs ./libs
 COPY services ./services
 COPY cli ./cli
+COPY clients ./clients
 COPY tools/audit.ts tools/migrate.ts tools/streams.ts ./tools/
 ARG BASE_IMAGE
 # Of the release; the commit and the time of the build are known outside alone.

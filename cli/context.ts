@@ -1,9 +1,10 @@
-/** The context of a command: calls to services over NATS, output of results and errors. */
+/** The context of a command: calls over HTTP and NATS, output of results and errors. */
 import { join } from 'node:path';
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { buildNatsUrl } from '#libs/config';
 import { notFound } from '#libs/errors';
 import type { Bus } from '#libs/nats';
+import type { ApiReply, Client } from '../clients/typescript/index.ts';
+import type { Target } from './api.ts';
 import { CliError, isBareNotFound, toFailure } from './failure.ts';
 import { toPrintable } from './output/printable.ts';
 import { screenOf } from './output/screen.ts';
@@ -13,8 +14,21 @@ import { readSettings } from './settings.ts';
 export interface CliContext {
   /** True with --json. */
   readonly json: boolean;
+  /** Value of --profile. */
+  readonly profile: string | undefined;
   /**
-   * Calls a service.
+   * Calls an operation of the HTTP APIs with the credential of the profile.
+   * @param subject e.g. `person 12`, for the error message of a plain 404
+   * @throws AppError of the API; CliError without a profile, or when the API cannot be reached
+   */
+  http<Reply extends ApiReply<number, unknown>>(
+    call: (api: Client) => Promise<Reply>,
+    subject?: string,
+  ): Promise<Reply>;
+  /** Returns the installation and the credential that `http` uses. @throws CliError without a profile */
+  target(): Promise<Target>;
+  /**
+   * Calls a service over NATS.
    * @param subject e.g. `conversation 12`, for the error message when the service replies a plain `not_found`
    * @throws AppError of the service; CliError when NATS cannot be reached
    */
@@ -39,17 +53,21 @@ const repoDir = join(import.meta.dirname, '..');
 
 /**
  * @param json print only JSON, also for errors
+ * @param profile profile of the HTTP APIs; default: the current one
  * @param variables replace the environment variables
  */
 export function createContext({
   json,
+  profile,
   variables,
 }: {
   json: boolean;
+  profile?: string | undefined;
   variables?: Readonly<Record<string, string>>;
 }): CliContext {
   let settings: ReturnType<typeof readSettings> | undefined;
   let connection: Promise<Bus> | undefined;
+  let chosen: Promise<{ target: Target; client: Client }> | undefined;
   let answered = false;
   const readAll = () => (settings ??= readSettings(variables));
   const setting = (name: string): string | undefined => readAll()[name];
@@ -62,7 +80,11 @@ export function createContext({
       );
     }
     // Loaded on first use, so that completion and help start faster.
-    const [{ createLogger }, { connectBus }] = await Promise.all([import('#libs/logger'), import('#libs/nats')]);
+    const [{ buildNatsUrl }, { createLogger }, { connectBus }] = await Promise.all([
+      import('#libs/config'),
+      import('#libs/logger'),
+      import('#libs/nats'),
+    ]);
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
       const url = buildNatsUrl(readAll());
@@ -78,12 +100,25 @@ export function createContext({
       throw new CliError(error instanceof Error ? error.message : String(error), 'unavailable');
     }
   };
+  const openApi = async () => {
+    const { findTarget, openClient } = await import('./api.ts'); // loaded on first use, like NATS
+    const target = await findTarget(readAll(), profile);
+    return { target, client: openClient(target) };
+  };
+  const api = () => (chosen ??= openApi());
   const bus = (): Promise<Bus> => (connection ??= connect());
   const write = (text: string): void => void process.stdout.write(`${toPrintable(text)}\n`);
 
   return {
     json,
+    profile,
     bus,
+    http: async (call, subject) => {
+      const { client } = await api();
+      const { translateErrors } = await import('./api.ts');
+      return translateErrors(() => call(client), subject);
+    },
+    target: async () => (await api()).target,
     setting,
     settings: () => Object.fromEntries(Object.entries(readAll()).filter(([, value]) => value !== '')),
     call: async (rpc, request, subject) => {

@@ -18,6 +18,13 @@ interface DeclaredGroup {
 
 /** Command groups. Modules are loaded on first use, since loading all of them takes a second. */
 const groups: Readonly<Record<string, DeclaredGroup>> = {
+  login: {
+    description: 'Log in to an installation and store the credential as a profile',
+    load: () => import('./login.ts'),
+  },
+  logout: { description: 'End the login of a profile and remove its credential', load: () => import('./logout.ts') },
+  whoami: { description: 'Show the profile in use, and its person or service key', load: () => import('./whoami.ts') },
+  profiles: { description: 'Stored profiles: list, use, remove', load: () => import('./profile-commands.ts') },
   workspace: { description: 'Set-up data from a file', load: () => import('./workspace.ts') },
   accounts: { description: 'Accounts that may log in', load: () => import('./accounts.ts') },
   keys: { description: 'Service keys: tokens for programs, limited to scopes', load: () => import('./keys.ts') },
@@ -66,14 +73,30 @@ const groups: Readonly<Record<string, DeclaredGroup>> = {
   completion: { description: 'Print a completion script for a shell', load: () => import('./completion.ts') },
 };
 
+export interface CommonOptions {
+  readonly json: boolean;
+  readonly profile: string | undefined;
+  /** The other arguments. */
+  readonly rest: string[];
+}
+
 /**
- * Removes `--json` from the arguments before they are parsed, so that it also applies to usage errors. Commands read it
- * from their context.
+ * Removes `--json` and `--profile NAME` from the arguments before they are parsed, so that they also apply to usage
+ * errors. Commands read them from their context.
  */
-export function takeJson(args: readonly string[]): { json: boolean; rest: string[] } {
+export function takeCommonOptions(args: readonly string[]): CommonOptions {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
-  const rest = args.filter((arg, index) => arg !== '--json' || index >= end);
-  return { json: rest.length < args.length, rest };
+  const rest: string[] = [];
+  let [json, profile]: [boolean, string | undefined] = [false, undefined];
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index] ?? '';
+    if (index >= end) rest.push(arg);
+    else if (arg === '--json') json = true;
+    else if (arg === '--profile' && index + 1 < end) profile = args[(index += 1)];
+    else if (arg.startsWith('--profile=')) profile = arg.slice('--profile='.length);
+    else rest.push(arg);
+  }
+  return { json, profile, rest };
 }
 
 export interface ProgramOptions {
@@ -95,7 +118,7 @@ export async function createProgram(
   const program = new Command('coherence');
   program
     .description(
-      'Administers a running platform: NATS_URL, or the one that `npm start` runs in the folder of this program.',
+      'Administers a platform: the profile of `coherence login`, or the platform that `npm start` runs in this folder.',
     )
     .version(releaseVersion)
     .showHelpAfterError('(see --help)')
@@ -116,6 +139,7 @@ export async function createProgram(
     for (const leaf of listLeafCommands(command)) {
       const declared = leaf.options.some(({ long }) => long === '--json'); // a command that declares --json describes the printed object
       if (!declared) leaf.option('--json', 'print only JSON, also for errors');
+      leaf.option('--profile <name>', 'installation and account, as stored by `coherence login`');
     }
   }
   return program;

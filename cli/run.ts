@@ -1,15 +1,15 @@
 /** Runs one command line. */
 import { CommanderError } from 'commander';
 import type { CliContext } from './context.ts';
-import { createProgram, takeJson } from './program.ts';
+import { createProgram, takeCommonOptions } from './program.ts';
 
 /** Runs `args` with the variables, standard streams and exit code of this process. */
 export async function runCommand(args: readonly string[]): Promise<void> {
-  const { json, rest } = takeJson(args);
+  const { json, profile, rest } = takeCommonOptions(args);
   let context: CliContext | undefined;
   // Loaded on first use, so that `--help` and `--version` start faster.
   const openContext = async (): Promise<CliContext> =>
-    (context ??= (await import('./context.ts')).createContext({ json }));
+    (context ??= (await import('./context.ts')).createContext({ json, profile }));
   try {
     const program = await createProgram(rest, { json, openContext });
     await program.parseAsync(rest, { from: 'user' });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readEnvironment } from '#libs/config/environment';
 import { isJsonObject } from '#libs/json';
 import { isRunning, type ProcessIdentity } from '#libs/process-identity';
@@ -33,5 +33,46 @@ function readRunning(file: string): Record<string, string> {
     return settings['NATS_URL_CLI'] === undefined ? settings : { ...settings, NATS_URL: settings['NATS_URL_CLI'] };
   } catch {
     return {}; // no platform has run in this folder
+  }
+}
+
+/** The platform that `npm start` runs in this folder, and its superuser of the demo workspace. */
+export interface LocalPlatform {
+  readonly url: string;
+  readonly email: string;
+  readonly password: string;
+  /** The login gate key. */
+  readonly gateKey: string;
+  /** File that stores the token of the last login. */
+  readonly tokenFile: string;
+  readonly token: string | undefined;
+}
+
+/**
+ * Returns the profile that `npm start` wrote; undefined when its platform does not run, has no demo superuser with a
+ * known password, or is not the platform of NATS_URL.
+ */
+export function readLocalPlatform({ NATS_URL: nats }: Variables, file = environmentFile()): LocalPlatform | undefined {
+  try {
+    const { holder, profile, settings } = JSON.parse(readFileSync(file, 'utf8')) as {
+      holder: ProcessIdentity;
+      profile?: { url: string; email: string; password: string };
+      settings: Variables;
+    };
+    const isSame = nats === undefined || nats === (settings['NATS_URL_CLI'] ?? settings['NATS_URL']);
+    if (!isRunning(holder) || profile === undefined || !isSame) return undefined;
+    const tokenFile = join(dirname(file), 'cli-token');
+    const key = settings['API_LOGIN_SECRET'] ?? '';
+    return { ...profile, gateKey: key, tokenFile, token: readText(tokenFile) };
+  } catch {
+    return undefined; // no platform has run in this folder
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
   }
 }

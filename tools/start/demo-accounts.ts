@@ -23,10 +23,14 @@ const maxKeys = 1_000;
 
 /** Returns the emails of the accounts that can log in. Their initial password is DEMO_PASSWORD. */
 function readEmails(repoDir: string): string[] {
+  return readAccounts(repoDir).map(({ email }) => email);
+}
+
+function readAccounts(repoDir: string): { email: string; superuser?: boolean }[] {
   const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as {
-    accounts?: { email: string; password?: unknown }[];
+    accounts?: { email: string; password?: unknown; superuser?: boolean }[];
   };
-  return (document.accounts ?? []).filter(({ password }) => password !== undefined).map(({ email }) => email);
+  return (document.accounts ?? []).filter(({ password }) => password !== undefined);
 }
 
 /**
@@ -124,4 +128,16 @@ export function withDemoPassword(settings: Settings, accounts: readonly DemoAcco
 /** Returns the accounts of a demo workspace that was just applied. */
 export function listNewDemoAccounts(repoDir: string, { DEMO_PASSWORD: password }: Settings): DemoAccount[] {
   return readEmails(repoDir).map((email) => ({ email, password }));
+}
+
+/**
+ * Returns the profile with which the CLI calls the HTTP APIs of the running platform; undefined when no demo superuser
+ * has a known password.
+ */
+export function findLocalProfile(repoDir: string, url: string, accounts: readonly DemoAccount[]) {
+  const superusers = new Set(
+    readAccounts(repoDir).flatMap(({ email, superuser }) => (superuser === true ? email : [])),
+  );
+  const found = accounts.find(({ email, password }) => password !== undefined && superusers.has(email));
+  return found === undefined ? undefined : { url, ...found };
 }

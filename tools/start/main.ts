@@ -15,6 +15,7 @@ import {
   createReplacement,
   type DemoAccount,
   findDemoAccounts,
+  findLocalProfile,
   listNewDemoAccounts,
   withDemoPassword,
 } from './demo-accounts.ts';
@@ -107,9 +108,10 @@ async function start(): Promise<void> {
     }
   }
   const { ACTOR_SIGNING_KEY: _gatewayAlone, ...told } = withDemoPassword(settings, demoAccounts);
-  writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), {
-    mode: 0o600,
-  });
+  const url = urlOf(settings['HOST'] ?? '', settings['PORT'] ?? '');
+  const profile = findLocalProfile(repoDir, url, isEmpty ? listNewDemoAccounts(repoDir, settings) : demoAccounts);
+  const content = { holder: identifyProcess(process.pid), settings: told, profile };
+  writeFileSync(environmentFile, JSON.stringify(content, null, 2), { mode: 0o600 });
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (serversOnly) {
     screen.log('PostgreSQL, NATS and the object store are running, without services. Stop them with Ctrl-C.');

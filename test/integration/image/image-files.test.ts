@@ -77,7 +77,15 @@ async function start(name: string, settings: Readonly<Record<string, string>>): 
 
 describe('the files of the image (rules/operations#image)', () => {
   it('the image contains the services, libraries and job tools, without tests and development files', () => {
-    expect(readdirSync(dir).toSorted()).toEqual(['cli', 'libs', 'node_modules', 'package.json', 'services', 'tools']);
+    expect(readdirSync(dir).toSorted()).toEqual([
+      'cli',
+      'clients',
+      'libs',
+      'node_modules',
+      'package.json',
+      'services',
+      'tools',
+    ]);
     const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(
       (file) => !file.startsWith('node_modules/'),
     );
