@@ -40,7 +40,8 @@ export function createAccountHandlers({
   jobs,
   eventOutbox,
   passwords,
-}: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords'>): AccountHandlers {
+  history,
+}: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords' | 'history'>): AccountHandlers {
   /** Changes an account under its row lock, then clears its tokens from the gateways. */
   async function change(
     context: AuditContext,
@@ -51,6 +52,7 @@ export function createAccountHandlers({
     const { saveAccount } = await loadUnits();
     return jobs.transaction(async (tx) => {
       const account = await requireAccount(tx, email);
+      await history.track(tx, context, 'accounts', [account.id]);
       const before = { ...describe(account), passwordHash: account.passwordHash };
       await work(account, tx);
       const after = describe(account);
@@ -98,12 +100,13 @@ export function createAccountHandlers({
             personId:
               request.service_name === undefined
                 ? personId
-                : await createServicePerson(tx, { jobs, eventOutbox }, request.service_name),
+                : await createServicePerson(tx, { jobs, eventOutbox, history, context }, request.service_name),
             passwordHash,
             superuser: request.superuser ?? false,
             globalEditor: request.global_editor ?? false,
             groups: request.groups ?? [],
           });
+          history.created(tx, context, 'accounts', [account.id]);
           const created = describe(account);
           const fields = ['superuser', 'global_editor', 'groups', ...(passwordHash === null ? [] : ['passwordHash'])];
           recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, created) });
@@ -144,6 +147,7 @@ export function createAccountHandlers({
       const { deleteAccount } = await loadUnits();
       return jobs.transaction(async (tx) => {
         const account = await requireAccount(tx, email);
+        await history.track(tx, context, 'accounts', [account.id]);
         await changeTokens(tx, jobs, [account.id], 'end');
         await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
         const deleted = describe(account);
@@ -238,10 +242,16 @@ function personNotFound(person: number | string): Error {
 /** Creates the person of a program's account (K2) and returns the person's id. */
 async function createServicePerson(
   tx: Tx,
-  { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
+  {
+    jobs,
+    eventOutbox,
+    history,
+    context,
+  }: Pick<Dependencies, 'jobs' | 'eventOutbox' | 'history'> & { readonly context: AuditContext },
   name: string,
 ): Promise<number> {
   const { id } = await insertServicePerson(tx, { name: name.trim() });
+  history.created(tx, context, 'people', [id]);
   await emitWritten(eventOutbox, tx, 'person', 'created', [id]);
   await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
   return id;

@@ -22,7 +22,8 @@ export function createOwnLoginHandlers({
   jobs,
   passwords,
   throttle,
-}: Pick<Dependencies, 'db' | 'jobs' | 'passwords' | 'throttle'>): HandlersOf<typeof ownLoginRpcs> {
+  history,
+}: Pick<Dependencies, 'db' | 'jobs' | 'passwords' | 'throttle' | 'history'>): HandlersOf<typeof ownLoginRpcs> {
   /** Returns the account with its verified hash. A wrong password counts as a failed login. */
   async function verifyCurrent(sessionKey: string, current: string, ip: string) {
     const account = await findOwnCredentials(db, { sessionKey });
@@ -39,8 +40,16 @@ export function createOwnLoginHandlers({
   }
 
   /** Replaces the password hash. Returns undefined if the account was changed while the password was checked. */
-  function replace(accountId: number, known: string, next: string, context: AuditContext): Promise<number | undefined> {
+  async function replace(
+    accountId: number,
+    known: string,
+    next: string,
+    context: AuditContext,
+  ): Promise<number | undefined> {
+    const { lockAccountById } = await import('../statements/account-units.ts');
     return jobs.transaction(async (tx) => {
+      await lockAccountById(tx, accountId);
+      await history.track(tx, context, 'accounts', [accountId]);
       // The hash is replaced before the sessions: a login that waits for the row lock must see the change.
       if ((await replacePasswordHash(tx, { accountId, known, next })) === undefined) return undefined;
       const keys = (await revokeAccountSessions(tx, { accountIds: [accountId] })).map((row) => row.session_key);

@@ -95,8 +95,8 @@ const snapshots = {
     sql`lower(o.email)`,
     sql`'email', o.email, 'person_id', o.person_id, 'active', o.is_active, 'superuser', o.superuser, 'global_editor', o.global_editor,
       'groups', o.groups, 'password', o.password_hash,
-      'teams', (select json_agg(json_build_object('holon_id', a.holon_id, 'active', a.is_active) order by a.holon_id)
-        from directory.team_authority a where a.account_id = o.id)`,
+      'teams', coalesce((select json_agg(json_build_object('holon_id', a.holon_id, 'active', a.is_active) order by a.holon_id)
+        from directory.team_authority a where a.account_id = o.id), '[]')`,
     sql`directory.accounts o`,
   ),
   spheres: snapshot('spheres', sql`o.key`, sql`'name', o.name, 'is_active', o.is_active`, sql`directory.spheres o`),
