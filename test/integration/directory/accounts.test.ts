@@ -58,7 +58,8 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       const refused = await fixture.refusal(listAccounts, { limit: 10, group: 'coherence_user' });
       expect(refused).toMatchObject({
         reason: 'unknown_group',
-        message: 'The group "coherence_user" does not exist. Groups: coherence_users, ops_operators, ops_viewers.',
+        message:
+          'The group "coherence_user" does not exist. Groups: chat_agents, coherence_users, ops_operators, ops_viewers, workspace_editors.',
       });
     });
   });
@@ -71,7 +72,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       [
         { email, groups: ['admins'] },
         'unknown_group',
-        'The group "admins" does not exist. Groups: coherence_users, ops_operators, ops_viewers.',
+        'The group "admins" does not exist. Groups: chat_agents, coherence_users, ops_operators, ops_viewers, workspace_editors.',
       ],
       [
         { email, password: 'kR7#vQ2pX9s' },
