@@ -1787,6 +1787,124 @@ export type GetAgentHistoryResult = {
   next: string | null;
 };
 
+export type AccountTeamsItem = {
+  /** The holon; the authority covers its descendants too. */
+  holon_id: number;
+  active: boolean;
+};
+
+/** A login account with its rights. */
+export type Account = {
+  id: number;
+  email: string;
+  person_id: number | null;
+  person_name: string | null;
+  /** False: logins, tokens and service keys are rejected. */
+  active: boolean;
+  superuser: boolean;
+  global_editor: boolean;
+  groups: string[];
+  /** Team authority, by holon. */
+  teams: AccountTeamsItem[];
+  /** Whether the account can log in with a password. */
+  has_password: boolean;
+  invitation_expires_at: string | null;
+  /** Creation time. */
+  created_at: string;
+};
+
+export type ListAccountsResult = {
+  /** By email. */
+  items: Account[];
+  next: string | null;
+};
+
+export type NewAccountTeamsItem = {
+  /** The holon; the authority covers its descendants too. */
+  holon_id: number;
+  active?: boolean;
+};
+
+export type NewAccount = {
+  /** Unique, ignoring case. */
+  email: string;
+  person_id?: number | null;
+  superuser?: boolean;
+  global_editor?: boolean;
+  /** All groups of the account: `chat_agents`, `coherence_users`, `ops_operators`, `ops_viewers`, `workspace_editors`. */
+  groups?: string[];
+  /** All team authority of the account. */
+  teams?: NewAccountTeamsItem[];
+};
+
+/** Sets the password of an account. */
+export type Invitation = {
+  /** Returned only once. Valid for one use. */
+  token: string;
+  /** Page that sets the password with the token. Send it to the person. */
+  url: string;
+  /** Expiry, 72 hours after the creation. */
+  expires_at: string;
+};
+
+export type CreateAccountResult = {
+  account: Account;
+  invitation: Invitation;
+};
+
+export type EmailTakenError = {
+  code: "email_taken";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type GetAccountResult = {
+  account: Account;
+};
+
+export type AccountUpdateTeamsItem = {
+  /** The holon; the authority covers its descendants too. */
+  holon_id: number;
+  active?: boolean;
+};
+
+export type AccountUpdate = {
+  /** False also ends sessions, service keys and the invitation. */
+  active?: boolean;
+  person_id?: number | null;
+  superuser?: boolean;
+  global_editor?: boolean;
+  /** All groups of the account: `chat_agents`, `coherence_users`, `ops_operators`, `ops_viewers`, `workspace_editors`. */
+  groups?: string[];
+  /** All team authority of the account. */
+  teams?: AccountUpdateTeamsItem[];
+};
+
+export type UpdateAccountResult = {
+  account: Account;
+  /** Changed fields of the request, with old and new values. */
+  changes: Record<string, unknown>;
+};
+
+export type LastSuperuserError = {
+  code: "last_superuser";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ResetAccountPasswordResult = {
+  invitation: Invitation;
+};
+
+export type AccountInactiveError = {
+  code: "account_inactive";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
 export type NewServiceKey = {
   /** Purpose of the key. Must not be blank. */
   name: string;
@@ -1835,13 +1953,6 @@ export type CreateKeyResult = {
 
 export type TooManyKeysError = {
   code: "too_many_keys";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
-export type AccountInactiveError = {
-  code: "account_inactive";
   message: string;
   retryable: boolean;
   [key: string]: unknown;
@@ -4540,6 +4651,131 @@ export type GetAgentHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ListAccountsRequest {
+  query?: {
+    /** Part of the email, ignoring case. */
+    q?: string;
+    /** Only active accounts, or only deactivated ones. */
+    active?: boolean;
+    /** Only superusers, or only other accounts. */
+    superuser?: boolean;
+    /** Only members of this group. */
+    group?: string;
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListAccountsReply = ApiReply<200, ListAccountsResult>;
+export type ListAccountsError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateAccountRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewAccount;
+}
+export type CreateAccountReply = ApiReply<201, CreateAccountResult>;
+export type CreateAccountError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: EmailTakenError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetAccountRequest {
+  path: {
+    /** Id of the account. */
+    account_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetAccountReply = ApiReply<200, GetAccountResult>;
+export type GetAccountError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateAccountRequest {
+  path: {
+    /** Id of the account. */
+    account_id: number;
+  };
+  headers?: {
+    /** Write only if the account still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: AccountUpdate;
+}
+export type UpdateAccountReply = ApiReply<200, UpdateAccountResult>;
+export type UpdateAccountError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: LastSuperuserError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ResetAccountPasswordRequest {
+  path: {
+    /** Id of the account. */
+    account_id: number;
+  };
+  headers?: {
+    /** Write only if the account still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body?: Record<string, unknown>;
+}
+export type ResetAccountPasswordReply = ApiReply<200, ResetAccountPasswordResult>;
+export type ResetAccountPasswordError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: AccountInactiveError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface CreateKeyRequest {
   body: NewServiceKey;
 }
@@ -5433,6 +5669,11 @@ export interface OperationErrors {
   deleteAgent: DeleteAgentError;
   updateAgent: UpdateAgentError;
   getAgentHistory: GetAgentHistoryError;
+  listAccounts: ListAccountsError;
+  createAccount: CreateAccountError;
+  getAccount: GetAccountError;
+  updateAccount: UpdateAccountError;
+  resetAccountPassword: ResetAccountPasswordError;
   createKey: CreateKeyError;
   listKeys: ListKeysError;
   getKey: GetKeyError;
@@ -6042,6 +6283,40 @@ export interface Operations {
    */
   getAgentHistory(request: GetAgentHistoryRequest, options?: CallOptions): Promise<GetAgentHistoryReply>;
   /**
+   * List accounts
+   * For superusers. Ordered by email.
+   * `GET /api/v1/accounts`
+   */
+  listAccounts(request?: ListAccountsRequest, options?: CallOptions): Promise<ListAccountsReply>;
+  /**
+   * Create an account with an invitation
+   * For superusers. The account has no password until the invited person sets one at `url`. Of a service key, `accounts:write` is as powerful as `*`: it can create superusers.
+   * `POST /api/v1/accounts`
+   */
+  createAccount(request: CreateAccountRequest, options?: CallOptions): Promise<CreateAccountReply>;
+  /**
+   * Read one account
+   * `GET /api/v1/accounts/{account_id}`
+   */
+  getAccount(request: GetAccountRequest & Conditional, options?: CallOptions): Promise<GetAccountReply | NotModified>;
+  /**
+   * Read one account
+   * `GET /api/v1/accounts/{account_id}`
+   */
+  getAccount(request: GetAccountRequest, options?: CallOptions): Promise<GetAccountReply>;
+  /**
+   * Change an account
+   * For superusers. Deactivating ends sessions, service keys and the invitation. Changed rights are effective immediately.
+   * `POST /api/v1/accounts/{account_id}/update`
+   */
+  updateAccount(request: UpdateAccountRequest, options?: CallOptions): Promise<UpdateAccountReply>;
+  /**
+   * Replace the password by an invitation
+   * For superusers. Removes the password, and ends all sessions and the previous invitation.
+   * `POST /api/v1/accounts/{account_id}/reset-password`
+   */
+  resetAccountPassword(request: ResetAccountPasswordRequest, options?: CallOptions): Promise<ResetAccountPasswordReply>;
+  /**
    * Create a service key
    * The token is returned only once. Store it. Superusers can create keys for every account, other callers for their own.
    * `POST /api/v1/keys`
@@ -6366,6 +6641,11 @@ export const operationTable = {
   deleteAgent: { method: 'DELETE', path: '/api/v1/agents/{slug}', credential: 'token', replies: [204] },
   updateAgent: { method: 'POST', path: '/api/v1/agents/{slug}/update', credential: 'token', replies: [200], body: 'json', key: true },
   getAgentHistory: { method: 'GET', path: '/api/v1/agents/{id}/history', credential: 'token', replies: [200] },
+  listAccounts: { method: 'GET', path: '/api/v1/accounts', credential: 'token', replies: [200] },
+  createAccount: { method: 'POST', path: '/api/v1/accounts', credential: 'token', replies: [201], body: 'json', key: true },
+  getAccount: { method: 'GET', path: '/api/v1/accounts/{account_id}', credential: 'token', replies: [200,304] },
+  updateAccount: { method: 'POST', path: '/api/v1/accounts/{account_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  resetAccountPassword: { method: 'POST', path: '/api/v1/accounts/{account_id}/reset-password', credential: 'token', replies: [200], body: 'json', key: true },
   createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },
   listKeys: { method: 'GET', path: '/api/v1/keys', credential: 'token', replies: [200] },
   getKey: { method: 'GET', path: '/api/v1/keys/{key_id}', credential: 'token', replies: [200,304] },

@@ -17,7 +17,7 @@ const ambiguousPrefixes =
 
 /** Patterns of tokens that a prefix alone does not identify. */
 const marks = [
-  String.raw`svc_(?:agentic|key)_[0-9A-Za-z]+_[0-9A-Za-z_-]+`,
+  String.raw`svc_(?:agentic|key|invite)_[0-9A-Za-z]+_[0-9A-Za-z_-]+`,
   String.raw`whsec_[0-9A-Za-z+/=_-]{8,}`,
   String.raw`cal_(?:(?:live|test)_[0-9A-Za-z_-]{8,}|[0-9a-f]{24,})`,
   String.raw`gh[oprsu]_[0-9A-Za-z]{12,}`,

@@ -4,6 +4,7 @@ import type { Bus } from '#libs/nats';
 import type { Telemetry } from '#libs/telemetry';
 import type { ProviderSignIn } from './console/sign-in.ts';
 import type { WebhookIntake } from './handlers/webhook-intake.ts';
+import type { InvitationTokens } from './invitation-tokens.ts';
 import type { LoginFilter } from './secrets.ts';
 
 export interface Dependencies {
@@ -11,6 +12,7 @@ export interface Dependencies {
   readonly filterLogin: LoginFilter;
   /** Removes a session from the caches of this process. */
   readonly invalidateSession: (key: string) => void;
+  readonly invitations: InvitationTokens;
   readonly intake: WebhookIntake;
   readonly media: RouteHandler;
   /** Sign-in to the console at the identity provider, if configured. */

@@ -21,6 +21,7 @@ import { createHandlers } from './handlers/index.ts';
 import { createMediaProxy } from './handlers/media-proxy.ts';
 import { createWebhookIntake, type WebhookIntake } from './handlers/webhook-intake.ts';
 import type { IdentityProvider } from './identity-provider.ts';
+import { createInvitationTokens } from './invitation-tokens.ts';
 import { ChatWaits, LongPolls, readChatUpdates } from './long-polls.ts';
 import { countRefusedCredentials } from './refused-credentials.ts';
 import { routes } from './routes/index.ts';
@@ -137,6 +138,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
         bus: connected,
         filterLogin,
         invalidateSession,
+        invitations: createInvitationTokens(config.ACTOR_SIGNING_KEY),
         intake: webhooks,
         media,
         providerSignIn: identityProvider?.providerSignIn,

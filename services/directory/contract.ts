@@ -4,7 +4,7 @@
  * rules/workspace#workspace-file.
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
-import { accountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
+import { accountRpcs, managedAccountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
 import { adminDetailRpcs, refusedLinkRpcs } from './admin-details/contract.ts';
 import { browseRpcs } from './browse/contract.ts';
 import { classRpcs } from './classes/contract.ts';
@@ -63,6 +63,7 @@ export const directory = defineService({
     ...identityRpcs,
     ...journeyRpcs,
     ...keyRpcs,
+    ...managedAccountRpcs,
     ...membershipRpcs,
     ...mergingRpcs,
     ...noteRpcs,

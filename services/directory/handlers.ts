@@ -3,6 +3,8 @@ import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { FeatureHandlers } from '#libs/service';
 import { createAccountHandlers } from './accounts/handlers/accounts.ts';
+import { createAcceptInvitation } from './accounts/handlers/invitations.ts';
+import { createManagedAccountHandlers } from './accounts/handlers/managed-accounts.ts';
 import { createOwnLoginHandlers } from './accounts/handlers/own-login.ts';
 import { createSessionHandlers } from './accounts/handlers/sessions.ts';
 import { createAdminDetailHandlers } from './admin-details/handlers.ts';
@@ -30,6 +32,8 @@ import type { Dependencies } from './dependencies.ts';
 export function createHandlers(deps: Dependencies): FeatureHandlers<typeof directory> {
   return {
     ...createAccountHandlers(deps),
+    ...createManagedAccountHandlers(deps),
+    acceptInvitation: createAcceptInvitation(deps),
     ...createOwnLoginHandlers(deps),
     ...createSessionHandlers(deps),
     ...createAdminDetailHandlers(deps),

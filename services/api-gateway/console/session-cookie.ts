@@ -1,5 +1,6 @@
 /** Session cookie of the console, and the check that a request was sent by a page of the console (S3). */
 import type { IncomingHttpHeaders } from 'node:http';
+import { AppError } from '#libs/errors';
 
 export interface SessionCookie {
   /**
@@ -62,6 +63,14 @@ export function findOwnHost({ host }: IncomingHttpHeaders): { host: string; isLo
   return url.pathname === '/' && url.username === ''
     ? { host: url.host, isLocal: isLocalHost(url.hostname) }
     : undefined;
+}
+
+/** Returns the origin of this server as the browser sees it. @throws AppError bad_request */
+export function requireOwnHost(headers: IncomingHttpHeaders): { isLocal: boolean; origin: string } {
+  const own = findOwnHost(headers);
+  if (own === undefined)
+    throw new AppError({ code: 'bad_request', message: 'The `Host` header is missing or invalid.' });
+  return { isLocal: own.isLocal, origin: `${own.isLocal ? 'http' : 'https'}://${own.host}` };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Bus, CallContext } from '#libs/nats';
 import { type CodeSignIn, SignInError } from '#libs/oidc';
 import { directory } from '#services/directory';
 import { parseReturnUrl, withReason } from './return-url.ts';
-import { findOwnHost, isFromOwnPage } from './session-cookie.ts';
+import { findOwnHost, isFromOwnPage, requireOwnHost } from './session-cookie.ts';
 import { findCookie } from './session-guard.ts';
 import { SignInCookies, signInPath } from './sign-in-cookies.ts';
 
@@ -49,7 +49,7 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
   return {
     start: async ({ ctx, call }) => {
       const returnUrl = parseReturnUrl(new URLSearchParams(ctx.search).get('to'));
-      const own = requireOwnHost(ctx);
+      const own = requireOwnHost(ctx.req.headers);
       const cookies = new SignInCookies(own.isLocal, ctx.req.headers.cookie);
       try {
         const {
@@ -91,7 +91,7 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
       }
     },
     signOut: async ({ ctx }) => {
-      const own = requireOwnHost(ctx);
+      const own = requireOwnHost(ctx.req.headers);
       // Links on other sites must not sign users out.
       if (!isFromOwnPage(ctx.method, ctx.req.headers)) return send(ctx, overviewUrl);
       const cookies = new SignInCookies(own.isLocal, ctx.req.headers.cookie);
@@ -101,14 +101,6 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
       send(ctx, url ?? overviewUrl);
     },
   };
-}
-
-/** Returns the origin of this server as the browser sees it. @throws AppError bad_request */
-function requireOwnHost(ctx: HttpContext): { isLocal: boolean; origin: string } {
-  const own = findOwnHost(ctx.req.headers);
-  if (own === undefined)
-    throw new AppError({ code: 'bad_request', message: 'The `Host` header is missing or invalid.' });
-  return { isLocal: own.isLocal, origin: `${own.isLocal ? 'http' : 'https'}://${own.host}` };
 }
 
 function send(ctx: HttpContext, url: string): void {

@@ -8,6 +8,7 @@ import { notFound } from '#libs/errors';
 import { type Asset, createAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
 import { directory } from '#services/directory';
 import { findCookie } from '../console/session-guard.ts';
+import { hashInvitation } from '../invitation-tokens.ts';
 import { readPageFile } from './page-file.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { consoleRoutes } from '../routes/console.ts';
@@ -81,6 +82,12 @@ export function createConsoleHandlers({
       const { token, person } = await bus.call(directory.rpcs.login, login, call);
       ctx.res.appendHeader('Set-Cookie', findCookie(ctx).write(token));
       answer({ person });
+    },
+    'console-accept-invitation': async ({ ctx, input, call, answer }) => {
+      ctx.res.setHeader('Cache-Control', 'no-store');
+      const { token, password } = input.body;
+      const request = { token_sha256: hashInvitation(token), password, ip: input.ip };
+      answer(await bus.call(directory.rpcs.acceptInvitation, request, call));
     },
   };
 }

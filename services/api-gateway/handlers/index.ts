@@ -9,6 +9,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { buildAsyncApi } from '../asyncapi.ts';
 import { buildDocument } from '../documents.ts';
 import { routes } from '../routes/index.ts';
+import { createAccountHandlers } from './accounts.ts';
 import { createAuditHandlers } from './audit.ts';
 import { createAgentHandlers } from './ops/agents.ts';
 import { createJobHandlers } from './ops/jobs.ts';
@@ -50,6 +51,7 @@ export function createHandlers(deps: Dependencies): RouteHandlers<(typeof routes
     'v1-events-schema': ({ ctx }) => sendAsyncApi(ctx),
     'ops-schema': ({ ctx }) => ops.sendDocument(ctx),
     'ops-docs': ({ ctx }) => ops.sendPage(ctx),
+    ...createAccountHandlers(deps),
     ...createAuditHandlers(deps),
     ...createJobHandlers(deps),
     ...createWebhookHandlers(deps),

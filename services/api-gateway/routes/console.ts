@@ -96,4 +96,19 @@ export const consoleRoutes = [
       },
     },
   }),
+  route({
+    ...page,
+    method: 'POST',
+    path: '/console/invitation',
+    operationId: 'console-accept-invitation',
+    summary: 'Set a password with an invitation',
+    body: {
+      schema: Type.Object({ token: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }),
+    },
+    handler: 'console-accept-invitation',
+    replies: {
+      200: { description: 'The password is set.', schema: directory.rpcs.acceptInvitation.reply },
+      410: { description: 'The invitation has ended.' },
+    },
+  }),
 ];

@@ -4,9 +4,13 @@ import type { Tx } from '#libs/orm';
 import { keyEvents } from '../keys/contract.ts';
 import { findAccountKeys, revokeAccountKeys } from '../keys/index.ts';
 import { sessionEvents } from './contract.ts';
+import { endInvitations } from './statements/invitations.ts';
 import { findAccountSessions, revokeAccountSessions } from './statements/sessions.ts';
 
-/** `end` revokes sessions and keys, `sign-out` revokes only sessions, `refresh` only clears the gateways' caches. */
+/**
+ * `end` revokes sessions and keys, `sign-out` revokes only sessions, `refresh` only clears the gateways' caches. The
+ * first two also end the invitation.
+ */
 export type TokenChange = 'end' | 'sign-out' | 'refresh';
 
 /**
@@ -21,6 +25,7 @@ export async function changeTokens(
 ): Promise<void> {
   if (accountIds.length === 0) return;
   const accounts = { accountIds };
+  if (change !== 'refresh') await endInvitations(tx, accounts);
   const sessions = await (change === 'refresh' ? findAccountSessions : revokeAccountSessions)(tx, accounts);
   const keys =
     change === 'sign-out' ? [] : await (change === 'end' ? revokeAccountKeys : findAccountKeys)(tx, accounts);

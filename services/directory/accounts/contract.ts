@@ -2,6 +2,8 @@
 import { byGateway, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import {
   actorFacts,
+  anyId,
+  ifMatch,
   instant,
   limitParameter,
   maxNameLength,
@@ -11,17 +13,11 @@ import {
   rowId,
   v1Errors,
 } from '../api-objects/contract.ts';
+import { Account, accountListQuery, accountUpdate, newAccount } from './schemas.ts';
+
+export * from './schemas.ts';
 
 const email = Type.String({ minLength: 1, maxLength: 320 });
-
-/** All groups that grant rights. */
-export const accountGroups = [
-  'chat_agents',
-  'coherence_users',
-  'ops_operators',
-  'ops_viewers',
-  'workspace_editors',
-] as const;
 
 const facts = {
   id: rowId,
@@ -189,6 +185,117 @@ export const accountRpcs = {
     request: Type.Object({ email }),
     reply: account,
     errors: notFound,
+  }),
+} as const;
+
+const oneAccount = Type.Object({ account: Account });
+/** An invitation without its token, which the gateway derives from the seed. */
+const sealedInvitation = Type.Object({
+  seed: Type.String(),
+  expires_at: Type.String({ format: 'date-time' }),
+});
+/** The token of a new invitation: what the gateway derives it from, and its SHA-256 in base64url. */
+const invitationToken = {
+  seed: Type.String({ maxLength: 100 }),
+  token_sha256: Type.String({ maxLength: 100 }),
+};
+const notSuperuser = v1Errors.denied('The caller is not a superuser.');
+const unknownAccount = v1Errors.notFound('The account does not exist.');
+const lastSuperuser = {
+  last_superuser: { code: 'conflict', when: 'No active superuser would remain.' },
+} as const;
+
+/** Errors of the routes that the gateway serves with a handler. */
+export const accountErrors = {
+  create: {
+    ...notSuperuser,
+    ...v1Errors.validation('The email is not an email address, or a person, group or holon does not exist.'),
+    email_taken: { code: 'conflict', when: 'The email belongs to another account, which can be inactive.' },
+  },
+  reset: {
+    ...notSuperuser,
+    ...unknownAccount,
+    ...v1Errors.precondition,
+    account_inactive: { code: 'conflict', when: 'The account is deactivated.' },
+  },
+} as const;
+
+/** Accounts in the open API, for superusers (W7). */
+export const managedAccountRpcs = {
+  searchAccounts: rpc({
+    subject: 'directory.accounts.search',
+    callers: byUsers,
+    summary: 'Lists accounts by email (W19).',
+    request: accountListQuery,
+    reply: Type.Object({
+      items: Type.Array(Account, { description: 'By email.' }),
+      next: nullable(Type.String({ description: '`cursor` of the next page; null after the last one.' })),
+    }),
+    errors: { ...notSuperuser, ...v1Errors.validation('The group does not exist, or the cursor is malformed.') },
+  }),
+  getAccount: rpc({
+    subject: 'directory.accounts.get',
+    callers: byUsers,
+    summary: 'Returns an account (W7).',
+    request: Type.Object({ account_id: anyId('Id of the account.') }),
+    reply: oneAccount,
+    errors: { ...notSuperuser, ...unknownAccount },
+  }),
+  inviteAccount: rpc({
+    subject: 'directory.accounts.invite',
+    callers: byUsers,
+    audit: 'account.create',
+    idempotent: true,
+    summary: 'Creates an account without a password, and an invitation that sets the password (W7).',
+    request: Type.Object({ ...newAccount.properties, ...invitationToken }),
+    reply: Type.Object({ account: Account, invitation: sealedInvitation }),
+    errors: accountErrors.create,
+  }),
+  updateAccount: rpc({
+    subject: 'directory.accounts.update',
+    callers: byUsers,
+    audit: 'account.update',
+    idempotent: true,
+    summary: 'Changes rights, person and state of an account (W7).',
+    request: Type.Object({ account_id: anyId('Id of the account.'), ...accountUpdate.properties, ...ifMatch }),
+    reply: Type.Object({
+      account: Account,
+      changes: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
+        description: 'Changed fields of the request, with old and new values.',
+      }),
+    }),
+    errors: {
+      ...notSuperuser,
+      ...unknownAccount,
+      ...v1Errors.precondition,
+      ...v1Errors.validation('A person, group or holon does not exist.'),
+      ...lastSuperuser,
+    },
+  }),
+  resetAccountPassword: rpc({
+    subject: 'directory.accounts.reset-password',
+    callers: byUsers,
+    audit: 'account.reset-password',
+    idempotent: true,
+    summary: 'Removes the password, ends all sessions and creates an invitation that sets a new password (W19).',
+    request: Type.Object({ account_id: anyId('Id of the account.'), ...ifMatch, ...invitationToken }),
+    reply: Type.Object({ invitation: sealedInvitation }),
+    errors: accountErrors.reset,
+  }),
+  acceptInvitation: rpc({
+    subject: 'directory.accounts.accept-invitation',
+    callers: byGateway,
+    audit: 'account.accept-invitation',
+    summary: 'Sets the password of the invited account and ends the invitation (W19).',
+    request: Type.Object({ token_sha256: Type.String({ maxLength: 100 }), password: Type.String(), ip: Type.String() }),
+    reply: Type.Object({ email: Type.String() }),
+    errors: {
+      ...badPassword,
+      invitation_ended: {
+        code: 'gone',
+        when: 'The invitation is used, replaced, expired or unknown, or its account is deactivated.',
+      },
+    },
   }),
 } as const;
 

@@ -43,6 +43,19 @@ export const LoginSessionSchema = defineEntity({
   },
 });
 
+/** The pending invitation of an account, which sets its password (W7). Only a hash of the token is stored. */
+export const InvitationSchema = defineEntity({
+  name: 'Invitation',
+  tableName: 'invitations',
+  schema: 'directory',
+  properties: {
+    account: () => p.manyToOne(AccountSchema).primary().ref(),
+    tokenSha256: p.blob(),
+    createdAt: columns.now(),
+    expiresAt: p.string().columnType('timestamptz'),
+  },
+});
+
 /** Failed logins and gate key attempts. Attempts are instants in order, and `infinity` for a rejected attempt. */
 export const LoginAttemptSchema = defineEntity({
   name: 'LoginAttempt',

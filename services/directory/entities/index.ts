@@ -1,6 +1,7 @@
 import {
   AccountSchema,
   IdentitySchema,
+  InvitationSchema,
   LoginAttemptSchema,
   LoginSessionSchema,
   ServiceKeySchema,
@@ -43,6 +44,7 @@ export const entities = [
   HolonNoteSchema,
   HolonSchema,
   IdentitySchema,
+  InvitationSchema,
   JourneyQuestionSchema,
   JourneySchema,
   JourneyStepSchema,

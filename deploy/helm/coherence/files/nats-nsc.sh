@@ -208,6 +208,12 @@ user api-gateway \
   --allow-pub 'directory.keys.rotate' \
   --allow-pub 'directory.keys.revoke' \
   --allow-pub 'directory.keys.verify' \
+  --allow-pub 'directory.accounts.search' \
+  --allow-pub 'directory.accounts.get' \
+  --allow-pub 'directory.accounts.invite' \
+  --allow-pub 'directory.accounts.update' \
+  --allow-pub 'directory.accounts.reset-password' \
+  --allow-pub 'directory.accounts.accept-invitation' \
   --allow-pub 'directory.people.list-memberships' \
   --allow-pub 'directory.holons.list-memberships' \
   --allow-pub 'directory.memberships.update' \

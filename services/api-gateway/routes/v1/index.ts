@@ -1,5 +1,6 @@
 /** Operations of the open API except login (rules/memberships#lists), by resource. */
 import { agentV1Routes } from './agents.ts';
+import { accountRoutes } from './accounts.ts';
 import { eventRoutes, webhookEndpointRoutes } from './events.ts';
 import { historyRoutes } from './history.ts';
 import { experienceRoutes, holonRoutes, holonUpdateRoutes } from './holons.ts';
@@ -24,6 +25,7 @@ export const v1Routes = [
   ...responsibleRoutes,
   ...historyRoutes,
   ...agentV1Routes,
+  ...accountRoutes,
   ...keyRoutes,
   ...eventRoutes,
   ...webhookEndpointRoutes,

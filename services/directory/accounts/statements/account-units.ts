@@ -1,4 +1,4 @@
-/** Account writes of the admin CLI, as MikroORM units of work. MikroORM is loaded on first use. */
+/** Account writes as MikroORM units of work. MikroORM is loaded on first use. */
 import type { Tx } from '#libs/orm';
 import { createEntityManagers, LockMode, raw, ref } from '#libs/orm/entities';
 import { Account } from '../../entities/account.entity.ts';
@@ -14,6 +14,11 @@ export async function findAccountForUpdate(tx: Tx, email: string): Promise<Accou
   return found === undefined
     ? null
     : (await units.get(tx)).findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/** Returns the account with this id, locked until the transaction ends. */
+export async function lockAccountById(tx: Tx, id: number): Promise<Account | null> {
+  return (await units.get(tx)).findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 /** Deletes the account with its sessions and team authority. */
@@ -43,8 +48,8 @@ export async function insertAccount(tx: Tx, { personId, ...values }: NewAccount)
   return account;
 }
 
-export function linkPerson(account: Account, personId: number): void {
-  account.person = ref(Person, personId);
+export function linkPerson(account: Account, personId: number | null): void {
+  account.person = personId === null ? null : ref(Person, personId);
 }
 
 /** Writes the changes of an account, so that statements of the same transaction see them. */

@@ -1,10 +1,14 @@
-/** Account queries of the admin CLI and the gateway. Writes are in account-units.ts. */
+/** Account queries of the open API, the admin CLI and the gateway. Writes are in account-units.ts. */
 import { sql, statement, t } from '#libs/sql';
+import { bodyRow } from '../../lists/index.ts';
 
 /** Constraint violated by two accounts with the same email, ignoring case. */
 export const accountEmailUnique = 'accounts__email__unique';
 /** Constraint violated by an account whose person does not exist. */
 export const accountPersonForeign = 'accounts__person_id__foreign';
+
+/** Constraint violated by team authority over a holon that does not exist. */
+export const teamHolonForeign = 'team_authority__holon_id__foreign';
 
 export const findAccountId = statement.maybeOne({
   name: 'accounts.find-id',
@@ -84,4 +88,68 @@ export const listAccounts = statement.many({
     where (${after} is null or lower(a.email) > lower(${after})) and (${isActive} is null or a.is_active = ${isActive})
       and (${superuser} is null or a.superuser = ${superuser}) and (${group} is null or ${group} = any(a.groups))
     order by lower(a.email) limit ${limit}`,
+});
+
+/** Account of the open API, for rows `a` of accounts, `p` of people and `i` of invitations. */
+const accountSql = sql`json_build_object('id', a.id, 'email', a.email, 'person_id', a.person_id, 'person_name', p.name, 'active', a.is_active,
+  'superuser', a.superuser, 'global_editor', a.global_editor, 'groups', a.groups,
+  'teams', coalesce((select json_agg(json_build_object('holon_id', t.holon_id, 'active', t.is_active) order by t.holon_id)
+    from directory.team_authority t where t.account_id = a.id), '[]'),
+  'has_password', a.password_hash is not null, 'invitation_expires_at', directory.iso_utc(i.expires_at), 'created_at', directory.iso_utc(a.created_at))`;
+const accountsSql = sql`directory.accounts a left join directory.people p on p.id = a.person_id
+  left join directory.invitations i on i.account_id = a.id`;
+
+/** Returns one account as `{account}`. */
+export const getAccount = statement.maybeOne({
+  name: 'accounts.get',
+  params: { accountId: t.integer },
+  row: bodyRow,
+  sql: ({ accountId }) =>
+    sql`select json_build_object('account', ${accountSql})::text as body from ${accountsSql} where a.id = ${accountId}`,
+});
+
+/** Returns the filtered accounts that follow the given email, each as JSON with its email. */
+export const searchAccounts = statement.many({
+  name: 'accounts.search',
+  params: {
+    text: t.text.nullable,
+    after: t.text.nullable,
+    isActive: t.boolean.nullable,
+    superuser: t.boolean.nullable,
+    group: t.text.nullable,
+    limit: t.integer,
+  },
+  row: { item: t.text, email: t.text },
+  sql: ({ text, after, isActive, superuser, group, limit }) => sql`
+    select ${accountSql}::text as item, a.email from ${accountsSql}
+    where (${text} is null or strpos(lower(a.email), lower(${text})) > 0) and (${after} is null or lower(a.email) > lower(${after}))
+      and (${isActive} is null or a.is_active = ${isActive}) and (${superuser} is null or a.superuser = ${superuser})
+      and (${group} is null or ${group} = any(a.groups))
+    order by lower(a.email) limit ${limit}`,
+});
+
+/** Replaces the team authority of an account. @throws the driver's error if a holon does not exist (`constraintOf`) */
+export const replaceTeams = statement.none({
+  name: 'accounts.replace-teams',
+  params: { accountId: t.integer, holonIds: t.integer.array, areActive: t.boolean.array },
+  sql: ({ accountId, holonIds, areActive }) => sql`
+    with removed as (
+      delete from directory.team_authority where account_id = ${accountId} and holon_id <> all(${holonIds})
+    )
+    insert into directory.team_authority (account_id, holon_id, is_active)
+    select ${accountId}, holon_id, is_active from unnest(${holonIds}, ${areActive}) as given(holon_id, is_active) order by holon_id
+    on conflict (account_id, holon_id) do update set is_active = excluded.is_active
+      where team_authority.is_active is distinct from excluded.is_active`,
+});
+
+/** Makes changes that can remove an active superuser run one after the other. */
+export const lockSuperusers = statement.none({
+  name: 'accounts.lock-superusers',
+  sql: () => sql`select pg_advisory_xact_lock(hashtextextended('directory.superusers', 0))`,
+});
+
+export const hasSuperuser = statement.one({
+  name: 'accounts.has-superuser',
+  row: { found: t.boolean },
+  sql: () => sql`select exists (select from directory.accounts where superuser and is_active) as found`,
 });

@@ -148,12 +148,14 @@ export const findAccountSessions = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp()`,
 });
 
-/** Deletes expired sessions, throttle rows and workspace uploads. */
+/** Deletes expired sessions, invitations, throttle rows and workspace uploads. */
 export const deleteOldSessions = statement.none({
   name: 'sessions.delete-old',
   sql: () => sql`
     with sessions as (
       delete from directory.login_sessions where expires_at < statement_timestamp() - interval '7 days'
+    ), invitations as (
+      delete from directory.invitations where expires_at < statement_timestamp()
     ), uploads as (
       delete from directory.workspace_uploads where created_at < statement_timestamp() - interval '1 hour'
     )

@@ -1,0 +1,21 @@
+/** The last active superuser keeps the rights: without one, accounts can be managed in the admin CLI only (W7). */
+import { appError } from '#libs/errors';
+import type { Tx } from '#libs/orm';
+import { hasSuperuser, lockSuperusers } from './statements/accounts.ts';
+
+/**
+ * Runs a change that can deactivate, demote or delete a superuser. Call it before the accounts are locked. @throws
+ * AppError 409 `last_superuser` when the change removes the last active superuser
+ */
+export async function retainSuperuser<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
+  await lockSuperusers(tx);
+  const before = await hasSuperuser(tx);
+  const result = await work();
+  if (before.found && !(await hasSuperuser(tx)).found)
+    throw appError(
+      'conflict',
+      'last_superuser',
+      'An active superuser must remain. Make another account a superuser first.',
+    );
+  return result;
+}
