@@ -1057,8 +1057,8 @@ export type ListHolonsResult = {
   items: HolonListItem[];
 };
 
-/** A group, event or other entity of the network. */
-export type HolonPublic = {
+/** A holon, with more fields for callers who can edit it. */
+export type HolonDetail = {
   id: number;
   name: string;
   slug: string;
@@ -1070,6 +1070,14 @@ export type HolonPublic = {
   logo_url: string | null;
   /** Link values by channel, possibly empty. */
   links: Record<string, unknown>;
+  /** Values by key of the class's `info_field_groups`. Only for callers who can edit the holon, like the next three fields. */
+  info_fields?: Record<string, unknown>;
+  /** Countries as ISO 3166-1 alpha-2 codes. */
+  locations?: string[];
+  /** Ids of spheres. */
+  spheres?: number[];
+  /** Journeys of the holon itself, in order. */
+  journey_ids?: number[];
 };
 
 /** An info field. */
@@ -1245,6 +1253,21 @@ export type NewPerson = {
   note?: string | null;
 };
 
+/** A group, event or other entity of the network. */
+export type HolonPublic = {
+  id: number;
+  name: string;
+  slug: string;
+  /** Slug of the class. Classes absent from the class list are retired. */
+  type: string;
+  /** Rich text, possibly empty. */
+  description: string;
+  parent_id: number | null;
+  logo_url: string | null;
+  /** Link values by channel, possibly empty. */
+  links: Record<string, unknown>;
+};
+
 /** A person in a holon, at a step of a journey. */
 export type Membership = {
   membership_id: number;
@@ -1373,6 +1396,56 @@ export type ConflictError = {
   [key: string]: unknown;
 };
 
+export type NewHolon = {
+  /** Must not be blank. Leading and trailing whitespace is removed. */
+  name: string;
+  /** Slug of an active class of holons. */
+  class: string;
+  parent_id?: number | null;
+  slug?: string | null;
+  /** Rich text, sanitised with the web editor's allowlist. */
+  description?: string;
+  /** Links by channel (http, https, mailto or tel). Replaces all links. Blank values are dropped. */
+  links?: Record<string, string>;
+  /** Countries as ISO 3166-1 alpha-2 codes, in any case. */
+  locations?: string[];
+  /** Ids of active spheres. */
+  spheres?: number[];
+  /** Values by key of the class's `info_field_groups`; null removes a value. select and multi_select require lists of strings; unknown options are dropped. */
+  info_fields?: Record<string, unknown>;
+  /** Journeys of the holon, in order. Replaces all journeys. Requires global edit access. */
+  journey_ids?: number[];
+};
+
+export type CreateHolonResult = {
+  holon: HolonDetail;
+};
+
+export type SlugTakenError = {
+  code: "slug_taken";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+/** Counts include objects that the caller cannot see. */
+export type HolonUses = {
+  /** Holons directly below. */
+  children: number;
+  memberships: number;
+  relationships: number;
+  /** Includes deleted conversations that can be restored (D67). */
+  conversations: number;
+};
+
+/** Other objects depend on the holon; nothing was deleted. */
+export type HolonInUse = {
+  code: "in_use";
+  message: string;
+  retryable: false;
+  counts: HolonUses;
+};
+
 export type HolonUpdate = {
   /** Must not be blank. Leading and trailing whitespace is removed. Rejected when the class marks names as read-only. */
   name?: string;
@@ -1388,6 +1461,9 @@ export type HolonUpdate = {
   info_fields?: Record<string, unknown>;
   /** Journeys of the holon, in order. Replaces all journeys. Requires global edit access. */
   journey_ids?: number[];
+  /** Letters, digits, `-`, `_`, `.` and `~`. Must be unique. */
+  slug?: string;
+  parent_id?: number | null;
 };
 
 export type FieldChange = {
@@ -1398,6 +1474,8 @@ export type FieldChange = {
 /** Changed fields with old and new values; of `info_fields` only changed keys. */
 export type HolonChanges = {
   name?: FieldChange;
+  slug?: FieldChange;
+  parent_id?: FieldChange;
   description?: FieldChange;
   links?: FieldChange;
   locations?: FieldChange;
@@ -1407,7 +1485,7 @@ export type HolonChanges = {
 };
 
 export type UpdateHolonResult = {
-  holon: HolonPublic;
+  holon: HolonDetail;
   changes: HolonChanges;
 };
 
@@ -1657,6 +1735,47 @@ export type ListResponsibleResult = {
   items: WorklistItem[];
 };
 
+/** A field of activity that holons can name. */
+export type Sphere = {
+  id: number;
+  /** Key in the workspace file. */
+  key: string;
+  name: string;
+  /** Only active spheres can be set on holons. */
+  is_active: boolean;
+};
+
+export type ListSpheresResult = {
+  items: Sphere[];
+  next: string | null;
+};
+
+export type NewSphere = {
+  /** Must not be blank. Leading and trailing whitespace is removed. */
+  name: string;
+};
+
+export type CreateSphereResult = {
+  sphere: Sphere;
+};
+
+export type SphereUpdate = {
+  /** Must not be blank. Leading and trailing whitespace is removed. */
+  name?: string;
+  /** False retires the sphere. */
+  is_active?: boolean;
+};
+
+export type UpdateSphereResultChanges = {
+  name?: FieldChange;
+  is_active?: FieldChange;
+};
+
+export type UpdateSphereResult = {
+  sphere: Sphere;
+  changes: UpdateSphereResultChanges;
+};
+
 /** Who made a change. */
 export type HistoryActor = {
   /** Kind of the caller. */
@@ -1754,13 +1873,6 @@ export type NewAgent = {
 
 export type CreateAgentResult = {
   agent: Agent;
-};
-
-export type SlugTakenError = {
-  code: "slug_taken";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type GetWorkspaceAgentResult = {
@@ -3879,6 +3991,27 @@ export type ListHolonsError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface CreateHolonRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewHolon;
+}
+export type CreateHolonReply = ApiReply<201, CreateHolonResult>;
+export type CreateHolonError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: SlugTakenError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface GetHolonRequest {
   path: {
     /** Id of the holon. */
@@ -3889,11 +4022,33 @@ export interface GetHolonRequest {
     'If-None-Match'?: string;
   };
 }
-export type GetHolonReply = ApiReply<200, HolonPublic>;
+export type GetHolonReply = ApiReply<200, HolonDetail>;
 export type GetHolonError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteHolonRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  headers?: {
+    /** Write only if the holon still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteHolonReply = ApiReply<204, undefined>;
+export type DeleteHolonError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 409; readonly body: HolonInUse }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -3909,7 +4064,7 @@ export interface GetHolonBySlugRequest {
     'If-None-Match'?: string;
   };
 }
-export type GetHolonBySlugReply = ApiReply<200, HolonPublic>;
+export type GetHolonBySlugReply = ApiReply<200, HolonDetail>;
 export type GetHolonBySlugError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -4074,7 +4229,7 @@ export type UpdateHolonError =
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 409; readonly body: SlugTakenError | IdempotencyInProgressError | ConflictError }
   | { readonly status: 412; readonly body: PreconditionFailedV1Error }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
@@ -4358,6 +4513,76 @@ export type ListResponsibleError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListSpheresRequest {
+  query?: {
+    /** Also lists inactive spheres. Requires the right to edit the set-up. */
+    include_inactive?: boolean;
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListSpheresReply = ApiReply<200, ListSpheresResult>;
+export type ListSpheresError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateSphereRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewSphere;
+}
+export type CreateSphereReply = ApiReply<201, CreateSphereResult>;
+export type CreateSphereError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateSphereRequest {
+  path: {
+    /** Id of the sphere. */
+    sphere_id: number;
+  };
+  headers?: {
+    /** Write only if the sphere still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: SphereUpdate;
+}
+export type UpdateSphereReply = ApiReply<200, UpdateSphereResult>;
+export type UpdateSphereError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -5636,7 +5861,9 @@ export interface OperationErrors {
   createPerson: CreatePersonError;
   getPerson: GetPersonError;
   listHolons: ListHolonsError;
+  createHolon: CreateHolonError;
   getHolon: GetHolonError;
+  deleteHolon: DeleteHolonError;
   getHolonBySlug: GetHolonBySlugError;
   listClasses: ListClassesError;
   getClass: GetClassError;
@@ -5656,6 +5883,9 @@ export interface OperationErrors {
   listNotesOfPerson: ListNotesOfPersonError;
   listNotesOfHolon: ListNotesOfHolonError;
   listResponsible: ListResponsibleError;
+  listSpheres: ListSpheresError;
+  createSphere: CreateSphereError;
+  updateSphere: UpdateSphereError;
   getPersonHistory: GetPersonHistoryError;
   getHolonHistory: GetHolonHistoryError;
   getMembershipHistory: GetMembershipHistoryError;
@@ -6064,6 +6294,12 @@ export interface Operations {
    */
   listHolons(request?: ListHolonsRequest, options?: CallOptions): Promise<ListHolonsReply>;
   /**
+   * Create a holon
+   * Requires global edit access, or edit rights on a parent whose class allows the class. A slug that is absent is made from the name.
+   * `POST /api/v1/holons`
+   */
+  createHolon(request: CreateHolonRequest, options?: CallOptions): Promise<CreateHolonReply>;
+  /**
    * Read one holon
    * `GET /api/v1/holons/{holon_id}`
    */
@@ -6073,6 +6309,12 @@ export interface Operations {
    * `GET /api/v1/holons/{holon_id}`
    */
   getHolon(request: GetHolonRequest, options?: CallOptions): Promise<GetHolonReply>;
+  /**
+   * Delete a holon
+   * Requires the right to create the holon at its place. Its own notes, journeys and team authority are deleted too.
+   * `DELETE /api/v1/holons/{holon_id}`
+   */
+  deleteHolon(request: DeleteHolonRequest, options?: CallOptions): Promise<DeleteHolonReply>;
   /**
    * Read one holon by its slug
    * `GET /api/v1/holons/by-slug/{slug}`
@@ -6198,6 +6440,24 @@ export interface Operations {
    * `GET /api/v1/responsible`
    */
   listResponsible(request?: ListResponsibleRequest, options?: CallOptions): Promise<ListResponsibleReply>;
+  /**
+   * List the active spheres
+   * In the order of their creation.
+   * `GET /api/v1/spheres`
+   */
+  listSpheres(request?: ListSpheresRequest, options?: CallOptions): Promise<ListSpheresReply>;
+  /**
+   * Create a sphere
+   * For superusers and members of `workspace_editors`.
+   * `POST /api/v1/spheres`
+   */
+  createSphere(request: CreateSphereRequest, options?: CallOptions): Promise<CreateSphereReply>;
+  /**
+   * Update a sphere
+   * For superusers and members of `workspace_editors`. Holons keep retired spheres.
+   * `POST /api/v1/spheres/{sphere_id}/update`
+   */
+  updateSphere(request: UpdateSphereRequest, options?: CallOptions): Promise<UpdateSphereReply>;
   /**
    * List changes of a person
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
@@ -6608,7 +6868,9 @@ export const operationTable = {
   createPerson: { method: 'POST', path: '/api/v1/people', credential: 'token', replies: [201], body: 'json', key: true },
   getPerson: { method: 'GET', path: '/api/v1/people/{person_id}', credential: 'token', replies: [200,304] },
   listHolons: { method: 'GET', path: '/api/v1/holons', credential: 'token', replies: [200] },
+  createHolon: { method: 'POST', path: '/api/v1/holons', credential: 'token', replies: [201], body: 'json', key: true },
   getHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}', credential: 'token', replies: [200,304] },
+  deleteHolon: { method: 'DELETE', path: '/api/v1/holons/{holon_id}', credential: 'token', replies: [204] },
   getHolonBySlug: { method: 'GET', path: '/api/v1/holons/by-slug/{slug}', credential: 'token', replies: [200,304] },
   listClasses: { method: 'GET', path: '/api/v1/classes', credential: 'token', replies: [200] },
   getClass: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}', credential: 'token', replies: [200,304] },
@@ -6628,6 +6890,9 @@ export const operationTable = {
   listNotesOfPerson: { method: 'GET', path: '/api/v1/people/{person_id}/notes', credential: 'token', replies: [200] },
   listNotesOfHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}/notes', credential: 'token', replies: [200] },
   listResponsible: { method: 'GET', path: '/api/v1/responsible', credential: 'token', replies: [200] },
+  listSpheres: { method: 'GET', path: '/api/v1/spheres', credential: 'token', replies: [200] },
+  createSphere: { method: 'POST', path: '/api/v1/spheres', credential: 'token', replies: [201], body: 'json', key: true },
+  updateSphere: { method: 'POST', path: '/api/v1/spheres/{sphere_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   getPersonHistory: { method: 'GET', path: '/api/v1/people/{id}/history', credential: 'token', replies: [200] },
   getHolonHistory: { method: 'GET', path: '/api/v1/holons/{id}/history', credential: 'token', replies: [200] },
   getMembershipHistory: { method: 'GET', path: '/api/v1/memberships/{id}/history', credential: 'token', replies: [200] },

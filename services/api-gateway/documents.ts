@@ -23,6 +23,7 @@ const tags = {
   holons: 'Groups, events and other entities, in a tree.',
   experiences: 'Holons that participants offer.',
   accounts: 'Login accounts with their groups and rights, for superusers.',
+  spheres: 'Fields of activity that holons can name.',
   classes: 'Kinds of holons, with their custom fields and journeys.',
   memberships: 'Memberships of people in holons, each at a step of a journey.',
   relationships: 'Relationships between holons.',

@@ -23,6 +23,7 @@ import { attendeeRpcs, peopleRpcs } from './people/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 import { relationshipRpcs } from './relationships/contract.ts';
 import { searchRpcs } from './search/contract.ts';
+import { sphereRpcs } from './spheres/contract.ts';
 import { worklistRpcs } from './worklist/contract.ts';
 import { workspaceRpcs } from './workspace/contract.ts';
 
@@ -43,6 +44,7 @@ export * from './people/contract.ts';
 export * from './person-data/contract.ts';
 export * from './relationships/contract.ts';
 export * from './search/contract.ts';
+export * from './spheres/contract.ts';
 export * from './worklist/contract.ts';
 export * from './workspace/contract.ts';
 
@@ -75,6 +77,7 @@ export const directory = defineService({
     ...searchRpcs,
     ...adminDetailRpcs,
     ...sessionRpcs,
+    ...sphereRpcs,
     ...stepRpcs,
     ...worklistRpcs,
     ...workspaceRpcs,

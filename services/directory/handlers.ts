@@ -13,7 +13,7 @@ import { createClassHandlers } from './classes/handlers.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
 import { createHistoryHandlers } from './history/handlers.ts';
-import { createHolonHandlers } from './holons/handlers.ts';
+import { createHolonHandlers } from './holons/handlers/holons.ts';
 import { createIdentityHandlers } from './identities/handlers.ts';
 import { createJourneyHandlers } from './journeys/handlers.ts';
 import { createKeyHandlers } from './keys/handlers.ts';
@@ -24,6 +24,7 @@ import { createPeopleHandlers } from './people/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createRelationshipHandlers } from './relationships/handlers.ts';
 import { createSearchHandlers } from './search/handlers.ts';
+import { createSphereHandlers } from './spheres/handlers.ts';
 import { createWorklistHandlers } from './worklist/handlers.ts';
 import { createWorkspaceHandlers } from './workspace/handlers.ts';
 import type { directory } from './contract.ts';
@@ -53,6 +54,7 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof direc
     ...createPersonDataHandlers(deps),
     ...createRelationshipHandlers(deps),
     ...createSearchHandlers(deps),
+    ...createSphereHandlers(deps),
     ...createWorklistHandlers(deps),
     ...createWorkspaceHandlers(deps),
     ...jobAdminHandlers(deps.jobs),

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { emailKey } from '#libs/text';
 import { createMessagingHtml, toVisibleText } from '../../services/agents/messaging-html.ts';
 import { splitByTokens } from '../../services/agents/publishing-summary/rules.ts';
-import { slugOf } from '../../services/directory/experiences/rules.ts';
+import { slugOf } from '../../services/directory/holons/slugs.ts';
 import { readProviderTime } from '../../services/transcripts/row-filter.ts';
 
 /** A script of the console pages, without types. */

@@ -3,7 +3,7 @@
  * are no longer accepted.
  */
 import { byOperators, rpc, Type } from '#libs/contract';
-import { anyId, HolonPublic, page, PersonPublic, v1Errors } from '../api-objects/contract.ts';
+import { anyId, HolonDetail, page, PersonPublic, v1Errors } from '../api-objects/contract.ts';
 import { MembershipWithHolon, MembershipWithPerson } from '../memberships/contract.ts';
 import { Relationship } from '../relationships/contract.ts';
 
@@ -30,7 +30,7 @@ export const adminDetailRpcs = {
     summary: 'Returns a holon with a page of its memberships and relationships.',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...part }),
     reply: Type.Object({
-      holon: HolonPublic,
+      holon: HolonDetail,
       memberships: page(MembershipWithPerson),
       relationships: Type.Object({
         count: Type.Integer({ minimum: 0, description: 'Total number.' }),

@@ -107,6 +107,9 @@ export function extend<Base extends TProperties, Extra extends TProperties>(
   return Type.Object({ ...base.properties, ...extra }, options);
 }
 
+/** A changed field of an update's reply. */
+export const FieldChange = Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, { $id: 'FieldChange' });
+
 /** Field for the `If-Match` header of conditional updates (I2). */
 export const ifMatch = { if_match: Type.Optional(nullable(Type.String({ description: 'The `If-Match` header.' }))) };
 
@@ -163,6 +166,21 @@ export const HolonPublic = Type.Object(
     links: jsonDocument('Link values by channel, possibly empty.'),
   },
   { $id: 'HolonPublic', description: 'A group, event or other entity of the network.' },
+);
+
+export const HolonDetail = extend(
+  HolonPublic,
+  {
+    info_fields: Type.Optional(
+      jsonDocument(
+        "Values by key of the class's `info_field_groups`. Only for callers who can edit the holon, like the next three fields.",
+      ),
+    ),
+    locations: Type.Optional(Type.Array(Type.String(), { description: 'Countries as ISO 3166-1 alpha-2 codes.' })),
+    spheres: Type.Optional(Type.Array(Type.Integer(), { description: 'Ids of spheres.' })),
+    journey_ids: Type.Optional(Type.Array(Type.Integer(), { description: 'Journeys of the holon itself, in order.' })),
+  },
+  { $id: 'HolonDetail', description: 'A holon, with more fields for callers who can edit it.' },
 );
 
 export const HolonListItem = extend(HolonPublic, timestamps, {

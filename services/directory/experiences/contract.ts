@@ -1,6 +1,6 @@
 /** Experiences of the open API (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import { byUsers, job, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
-import { anyId, HolonPublic, maxDescriptionLength, maxNameLength, v1Errors } from '../api-objects/contract.ts';
+import { anyId, HolonPublic, maxDescriptionLength, maxNameLength, rowId, v1Errors } from '../api-objects/contract.ts';
 import { holonUpdate } from '../holons/contract.ts';
 
 /** Root class of all experiences (D51a). */
@@ -37,6 +37,12 @@ const logoSetting = Type.Object({
     description: 'Increases with each logo of the holon; older logos do not replace newer ones.',
   }),
   logo_url: Type.String({ minLength: 1, maxLength: 500 }),
+  changed_by: Type.Optional(
+    Type.Object(
+      { account_id: rowId, key_id: nullable(Type.String()), via: Type.Optional(Type.String({ maxLength: 20 })) },
+      { description: 'The caller that uploaded the logo, for the history. Media of the previous release omits it.' },
+    ),
+  ),
 });
 
 export const experienceRpcs = {

@@ -9,19 +9,11 @@ import type { Dependencies } from '../dependencies.ts';
 import { checkInfoFields, readInfoFields } from '../classes/index.ts';
 import { holonEvents } from '../events/contract.ts';
 import { emitWritten } from '../events/index.ts';
-import { getWrittenHolon } from '../holons/index.ts';
+import { getWrittenHolon, insertHolon, slugOf, slugWithSuffix } from '../holons/index.ts';
 import { requireRichText } from '../texts/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import type { experienceRpcs } from './contract.ts';
-import { slugOf, slugWithSuffix } from './rules.ts';
-import {
-  type ExperienceClassRow,
-  findExperience,
-  findParent,
-  getLogo,
-  insertExperience,
-  listExperienceClasses,
-} from './statements.ts';
+import { type ExperienceClassRow, findExperience, findParent, getLogo, listExperienceClasses } from './statements.ts';
 import { setLogo } from './workers.ts';
 
 type ExperienceHandlers = HandlersOf<typeof experienceRpcs>;
@@ -37,7 +29,8 @@ export function createExperienceHandlers({
   jobs,
   idempotency,
   eventOutbox,
-}: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox'>): ExperienceHandlers {
+  history,
+}: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox' | 'history'>): ExperienceHandlers {
   return {
     createExperience: (request, context) =>
       idempotency.run(context, request, async (tx) => {
@@ -61,10 +54,12 @@ export function createExperienceHandlers({
           description,
           classId: objectClass.id,
           parentId: request.parent_id,
+          links: '{}',
           infos,
         });
         await jobs.emit(tx, holonEvents.holonsChanged, { ids: [id] });
         await emitWritten(eventOutbox, tx, 'holon', 'created', [id]);
+        history.created(tx, context, 'holons', [id]);
         const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
         return rawJson(`{"experience":${written.body}}`);
       }),
@@ -75,7 +70,7 @@ export function createExperienceHandlers({
       return rawJson(`{"experience":${row.body}}`);
     },
     setExperienceLogo: async (setting) => {
-      await setLogo({ jobs, eventOutbox }, setting);
+      await setLogo({ jobs, eventOutbox, history }, setting);
       const row = await getLogo(db, { id: setting.experience_id });
       if (row === undefined) throw notFound();
       return row;
@@ -120,12 +115,12 @@ function requireText(field: string, text: string): string {
 /** Inserts an experience. Retries with another slug if the slug is taken, also by a concurrent creation. */
 async function insertWithFreshSlug(
   tx: Tx,
-  experience: Omit<Parameters<typeof insertExperience>[1], 'slug'>,
+  experience: Omit<Parameters<typeof insertHolon>[1], 'slug'>,
 ): Promise<number> {
   const base = slugOf(experience.name);
   for (let attempt = 0; attempt < maxSlugAttempts; attempt++) {
     const slug = attempt === 0 ? base : slugWithSuffix(base);
-    const row = await insertExperience(tx, { slug, ...experience });
+    const row = await insertHolon(tx, { slug, ...experience });
     if (row !== undefined) return row.id;
   }
   throw new Error(`no free slug for ${base} after ${maxSlugAttempts} attempts`);

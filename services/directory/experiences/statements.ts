@@ -37,17 +37,6 @@ export const listExperienceClasses = statement.many({
     order by allowed.position, c.id`,
 });
 
-/** Inserts an experience. Returns no row if the slug is taken. */
-export const insertExperience = statement.maybeOne({
-  name: 'experiences.insert',
-  params: { slug: t.text, name: t.text, description: t.text, classId: t.integer, parentId: t.integer, infos: t.json },
-  row: { id: t.integer },
-  sql: ({ slug, name, description, classId, parentId, infos }) => sql`
-    insert into directory.holons (slug, name, description, class_id, parent_id, infos)
-    values (${slug}, ${name}, ${description}, ${classId}, ${parentId}, ${infos})
-    on conflict (slug) do nothing returning id`,
-});
-
 /** Returns an experience. Returns no row if it does not exist, is invisible or is not an experience. */
 export const findExperience = statement.maybeOne({
   name: 'experiences.find',
@@ -65,6 +54,14 @@ export const getLogo = statement.maybeOne({
   params: { id: t.integer },
   row: { logo_url: t.text.nullable },
   sql: ({ id }) => sql`select logo_url from directory.holons where id = ${id}`,
+});
+
+/** Locks the holon. Returns no row if it does not exist. */
+export const lockForLogo = statement.maybeOne({
+  name: 'experiences.lock-for-logo',
+  params: { id: t.integer },
+  row: { id: t.integer },
+  sql: ({ id }) => sql`select id from directory.holons where id = ${id} for update`,
 });
 
 /** Saves a logo. Returns no row if the holon does not exist or already has this logo or a newer one. */

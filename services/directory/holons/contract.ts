@@ -15,8 +15,9 @@ import {
 } from '#libs/contract';
 import {
   anyId,
+  FieldChange,
+  HolonDetail,
   HolonListItem,
-  HolonPublic,
   idList,
   ifMatch,
   listParameters,
@@ -43,6 +44,53 @@ export const holonListQuery = Type.Object({
 });
 export type HolonListQuery = Static<typeof holonListQuery>;
 
+/** Fields that creation and update share. */
+const holonFields = {
+  description: Type.Optional(
+    Type.String({
+      maxLength: maxDescriptionLength,
+      description: "Rich text, sanitised with the web editor's allowlist.",
+    }),
+  ),
+  links: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: Type.String({ maxLength: 2_000 }),
+        propertyNames: singleLine({ maxLength: maxChannelLength }),
+        maxProperties: 100,
+        description: 'Links by channel (http, https, mailto or tel). Replaces all links. Blank values are dropped.',
+      },
+    ),
+  ),
+  locations: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 300, description: 'Countries as ISO 3166-1 alpha-2 codes, in any case.' }),
+  ),
+  spheres: Type.Optional(Type.Array(Type.Integer(), { maxItems: 1_000, description: 'Ids of active spheres.' })),
+  info_fields: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        maxProperties: 1_000,
+        description:
+          "Values by key of the class's `info_field_groups`; null removes a value. select and multi_select require lists of strings; unknown options are dropped.",
+      },
+    ),
+  ),
+  journey_ids: Type.Optional(
+    Type.Array(Type.Integer(), {
+      maxItems: 1_000,
+      description: 'Journeys of the holon, in order. Replaces all journeys. Requires global edit access.',
+    }),
+  ),
+};
+
+const slug = singleLine({
+  maxLength: 200,
+  description: 'Letters, digits, `-`, `_`, `.` and `~`. Must be unique.',
+});
+
 /** Fields of an update. Absent fields remain unchanged. */
 export const holonUpdate = Type.Object(
   {
@@ -53,59 +101,76 @@ export const holonUpdate = Type.Object(
           'Must not be blank. Leading and trailing whitespace is removed. Rejected when the class marks names as read-only.',
       }),
     ),
-    description: Type.Optional(
-      Type.String({
-        maxLength: maxDescriptionLength,
-        description: "Rich text, sanitised with the web editor's allowlist.",
-      }),
-    ),
-    links: Type.Optional(
-      Type.Object(
-        {},
-        {
-          additionalProperties: Type.String({ maxLength: 2_000 }),
-          propertyNames: singleLine({ maxLength: maxChannelLength }),
-          maxProperties: 100,
-          description: 'Links by channel (http, https, mailto or tel). Replaces all links. Blank values are dropped.',
-        },
-      ),
-    ),
-    locations: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 300, description: 'Countries as ISO 3166-1 alpha-2 codes, in any case.' }),
-    ),
-    spheres: Type.Optional(Type.Array(Type.Integer(), { maxItems: 1_000, description: 'Ids of active spheres.' })),
-    info_fields: Type.Optional(
-      Type.Object(
-        {},
-        {
-          additionalProperties: true,
-          maxProperties: 1_000,
+    ...holonFields,
+    slug: Type.Optional(slug),
+    parent_id: Type.Optional(
+      nullable(
+        Type.Integer({
           description:
-            "Values by key of the class's `info_field_groups`; null removes a value. select and multi_select require lists of strings; unknown options are dropped.",
-        },
+            'Moves the holon below a holon whose class allows its class and where the caller can create it. Null moves it to the top of the tree, which requires global edit access.',
+        }),
       ),
-    ),
-    journey_ids: Type.Optional(
-      Type.Array(Type.Integer(), {
-        maxItems: 1_000,
-        description: 'Journeys of the holon, in order. Replaces all journeys. Requires global edit access.',
-      }),
     ),
   },
   { $id: 'HolonUpdate' },
 );
 export type HolonUpdate = Static<typeof holonUpdate>;
 
-const change = Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, { $id: 'FieldChange' });
+export const newHolon = Type.Object(
+  {
+    name: singleLine({
+      maxLength: maxNameLength,
+      description: 'Must not be blank. Leading and trailing whitespace is removed.',
+    }),
+    class: singleLine({ description: 'Slug of an active class of holons.' }),
+    parent_id: Type.Optional(
+      nullable(
+        Type.Integer({
+          description:
+            'The holon above. Required for callers without global edit access; its class must allow the class.',
+        }),
+      ),
+    ),
+    slug: Type.Optional(nullable(slug)),
+    ...holonFields,
+  },
+  { $id: 'NewHolon' },
+);
+export type NewHolon = Static<typeof newHolon>;
+
+/** What refers to a holon and prevents its deletion. */
+const holonUses = Type.Object(
+  {
+    children: Type.Integer({ description: 'Holons directly below.' }),
+    memberships: Type.Integer(),
+    relationships: Type.Integer(),
+    conversations: Type.Integer({ description: 'Includes deleted conversations that can be restored (D67).' }),
+  },
+  { $id: 'HolonUses', description: 'Counts include objects that the caller cannot see.' },
+);
+
+/** Error for a holon that is in use. */
+export const HolonInUse = Type.Object(
+  {
+    code: Type.Literal('in_use'),
+    message: Type.String(),
+    retryable: Type.Literal(false),
+    counts: holonUses,
+  },
+  { $id: 'HolonInUse', description: 'Other objects depend on the holon; nothing was deleted.' },
+);
+
 const changes = Type.Object(
   {
-    name: Type.Optional(change),
-    description: Type.Optional(change),
-    links: Type.Optional(change),
-    locations: Type.Optional(change),
-    spheres: Type.Optional(change),
-    info_fields: Type.Optional(change),
-    journey_ids: Type.Optional(change),
+    name: Type.Optional(FieldChange),
+    slug: Type.Optional(FieldChange),
+    parent_id: Type.Optional(FieldChange),
+    description: Type.Optional(FieldChange),
+    links: Type.Optional(FieldChange),
+    locations: Type.Optional(FieldChange),
+    spheres: Type.Optional(FieldChange),
+    info_fields: Type.Optional(FieldChange),
+    journey_ids: Type.Optional(FieldChange),
   },
   { $id: 'HolonChanges', description: 'Changed fields with old and new values; of `info_fields` only changed keys.' },
 );
@@ -147,6 +212,8 @@ const subtree = {
   }),
 };
 
+const slugTaken = { slug_taken: { code: 'conflict', when: 'Another holon has the slug.' } } as const;
+
 export const holonRpcs = {
   getHolons: rpc({
     subject: 'directory.holons.get-many',
@@ -175,14 +242,42 @@ export const holonRpcs = {
     callers: byUsers,
     summary: 'Returns a holon (rules/holons#holons).',
     request: Type.Object({ holon_id: anyId('Id of the holon.') }),
-    reply: HolonPublic,
+    reply: HolonDetail,
   }),
   getHolonBySlug: rpc({
     subject: 'directory.holons.get-by-slug',
     callers: byUsers,
     summary: 'Returns a holon by slug (rules/holons#holons).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the holon.' }) }),
-    reply: HolonPublic,
+    reply: HolonDetail,
+  }),
+  createHolon: rpc({
+    subject: 'directory.holons.create',
+    callers: byUsers,
+    idempotent: true,
+    summary: 'Creates a holon (rules/holons#create-and-delete; W2).',
+    request: newHolon,
+    reply: Type.Object({ holon: HolonDetail }),
+    errors: {
+      ...v1Errors.validation('A field is invalid, or `class` or `parent_id` does not exist.'),
+      ...v1Errors.denied(
+        'The caller has no global edit access, and cannot edit the parent, or its class does not allow the class, or `journey_ids` is set.',
+      ),
+      ...slugTaken,
+    },
+  }),
+  deleteHolon: rpc({
+    subject: 'directory.holons.delete',
+    callers: byUsers,
+    summary: 'Deletes a holon that nothing depends on (rules/holons#create-and-delete; W2).',
+    request: Type.Object({ holon_id: anyId('Id of the holon.'), ...ifMatch }),
+    reply: Type.Object({}),
+    errors: {
+      ...v1Errors.precondition,
+      ...v1Errors.denied('The caller could not create the holon at its place.'),
+      ...v1Errors.notFound('The holon does not exist, or the caller cannot see it.'),
+      in_use: { code: 'conflict', when: 'Children, memberships, relationships or conversations depend on the holon.' },
+    },
   }),
   updateHolon: rpc({
     subject: 'directory.holons.update',
@@ -190,11 +285,14 @@ export const holonRpcs = {
     idempotent: true,
     summary: 'Updates a holon in one transaction (rules/holons#update-a-holon).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonUpdate.properties, ...ifMatch }),
-    reply: Type.Object({ holon: HolonPublic, changes }),
+    reply: Type.Object({ holon: HolonDetail, changes }),
     errors: {
       ...v1Errors.precondition,
       ...v1Errors.validation('A field is invalid; the message names it.'),
-      ...v1Errors.denied('The caller cannot edit the holon, or sets `journey_ids` without global edit access.'),
+      ...v1Errors.denied(
+        'The caller cannot edit the holon, sets `journey_ids` without global edit access, or cannot create it below the new parent.',
+      ),
+      ...slugTaken,
       ...v1Errors.notFound('The holon does not exist, or the caller cannot see it.'),
     },
   }),

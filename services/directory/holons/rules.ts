@@ -4,12 +4,14 @@ import { badRequest } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
 import type { InfosChange } from '../classes/index.ts';
-import { findLinkProblem, requireRichText } from '../texts/index.ts';
+import { findLinkProblem, findSlugProblem, requireRichText } from '../texts/index.ts';
 import type { HolonUpdate } from './contract.ts';
 
 /** Values of a holon that an update can change. */
 export interface HolonState {
   readonly name: string;
+  readonly slug: string;
+  readonly parent_id: number | null;
   readonly description: string;
   readonly links: JsonObject;
   readonly infos: JsonObject;
@@ -25,7 +27,7 @@ export interface CheckedFields {
 }
 
 /** Validates the fields of an update. @throws AppError 400 that names the field */
-export function checkHolonFields(update: HolonUpdate, nameReadOnly: boolean): CheckedFields {
+export function checkHolonFields(update: Omit<HolonUpdate, 'slug'>, nameReadOnly: boolean): CheckedFields {
   return {
     name: update.name === undefined ? undefined : checkName(update.name, nameReadOnly),
     description: update.description === undefined ? undefined : requireRichText('description', update.description),
@@ -34,11 +36,17 @@ export function checkHolonFields(update: HolonUpdate, nameReadOnly: boolean): Ch
   };
 }
 
-function checkName(given: string, isReadOnly: boolean): string {
+export function checkName(given: string, isReadOnly: boolean): string {
   if (isReadOnly) throw badRequest('name: the class of the holon marks it as read-only.');
   const name = given.trim();
   if (isBlank(name)) throw badRequest('name must not be blank.');
   return name;
+}
+
+/** @throws AppError 400 */
+export function checkSlug(slug: string): void {
+  const problem = findSlugProblem(slug);
+  if (problem !== undefined) throw badRequest(`slug ${problem}.`);
 }
 
 /** Returns the links trimmed, without blank values. */
@@ -94,6 +102,8 @@ export function describeChanges(
   const changed = infoKeys.filter((key) => !isSame(before.infos[key], after.infos[key]));
   const fields: Readonly<Record<string, (state: HolonState) => unknown>> = {
     name: (state) => state.name,
+    slug: (state) => state.slug,
+    parent_id: (state) => state.parent_id,
     description: (state) => state.description,
     links: (state) => state.links,
     locations: (state) => state.infos['locations'] ?? [],

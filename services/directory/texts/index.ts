@@ -1,7 +1,8 @@
-/** Rules for links, email addresses and rich text. */
+/** Rules for slugs, links, email addresses and rich text. */
 export {
   findContactProblem,
   findLinkProblem,
+  findSlugProblem,
   isEmail,
   isWebAddress,
   maxAddressLength,

@@ -1,5 +1,5 @@
 /**
- * Rules for text that callers send: links (D72), email addresses, and rich text with the allowlist of the web editor
+ * Rules for text that callers send: slugs, links (D72), email addresses, and rich text with the allowlist of the web editor
  * (rules/holons#update-a-holon; D46b).
  */
 import { createRequire } from 'node:module';
@@ -11,6 +11,13 @@ import { isLonger, maxDescriptionLength } from '../api-objects/contract.ts';
 const webSchemes: ReadonlySet<string> = new Set(['http', 'https']);
 /** Problem of a value that is not a link, as a phrase that follows the field name. */
 const allowed = 'must be a link with the scheme http, https, mailto or tel';
+
+/** Returns the problem of a slug, or undefined if it is valid. */
+export function findSlugProblem(value: string): string | undefined {
+  return /^[A-Za-z0-9_~.-]{1,200}$/.test(value) && !/^\.+$/.test(value)
+    ? undefined
+    : 'must be a slug: letters, digits, "-", "_", "." and "~", at most 200';
+}
 
 /** Returns the problem of a link, or undefined if it is valid. */
 export function findLinkProblem(value: string): string | undefined {

@@ -5,10 +5,13 @@ export {
   canEditHolonSql,
   coveredHolonsSql,
   belongsToVisibleHolonSql,
+  holonDetailSql,
   holonListItemSql,
   holonPublicSql,
+  holonTagSql,
   holonVisibleSql,
   privateClassesSql,
   readViewer,
+  seenParentSql,
   viewerParams,
 } from './statements.ts';

@@ -89,17 +89,47 @@ export function belongsToVisibleHolonSql(classColumn: string, holonColumn: strin
       where seen.id = ${sql.id(holonColumn)} and ${holonVisibleSql('seen', 'seen_class', viewer)} offset 0))`;
 }
 
+/** Returns the SQL of the id of the holon's parent, which is null if the caller cannot see it. */
+export function seenParentSql(holon: Sql, viewer: ViewerSql): Sql {
+  return sql`(select outer_holon.id from directory.holons outer_holon join directory.object_classes outer_class on outer_class.id = outer_holon.class_id
+      where outer_holon.id = ${holon}.parent_id and ${holonVisibleSql('outer_holon', 'outer_class', viewer)})`;
+}
+
 /** Returns the SQL of the holon's fields. The parent is null if the caller cannot see it. */
 function holonFieldsSql(holon: Sql, objectClass: Sql, viewer: ViewerSql): Sql {
   return sql`'id', ${holon}.id, 'name', ${holon}.name, 'slug', ${holon}.slug, 'type', ${objectClass}.slug, 'description', ${holon}.description,
-    'parent_id', (select outer_holon.id from directory.holons outer_holon join directory.object_classes outer_class on outer_class.id = outer_holon.class_id
-      where outer_holon.id = ${holon}.parent_id and ${holonVisibleSql('outer_holon', 'outer_class', viewer)}),
+    'parent_id', ${seenParentSql(holon, viewer)},
     'logo_url', ${holon}.logo_url, 'links', ${holon}.links`;
 }
 
 /** Returns the SQL of HolonPublic for a row of `holons` and its class. */
 export function holonPublicSql(holon: string, objectClass: string, viewer: ViewerSql): Sql {
   return sql`json_build_object(${holonFieldsSql(sql.id(holon), sql.id(objectClass), viewer)})`;
+}
+
+/** Returns the SQL of HolonDetail: HolonPublic, with the remaining fields for callers who can edit the holon (W2). */
+export function holonDetailSql(holon: string, objectClass: string, viewer: ViewerSql): Sql {
+  const row = sql.id(holon);
+  return sql`case when ${canEditHolonSql(holon, viewer)}
+    then json_build_object(${holonFieldsSql(row, sql.id(objectClass), viewer)},
+      'info_fields', ${row}.infos - 'locations' - 'spheres', 'locations', coalesce(${row}.infos -> 'locations', '[]'),
+      'spheres', coalesce(${row}.infos -> 'spheres', '[]'), 'journey_ids', ${journeyIdsSql(row)})
+    else ${holonPublicSql(holon, objectClass, viewer)} end`;
+}
+
+/**
+ * Returns the SQL of the text whose digest is the ETag of a holon. It changes with every field, is the same for all
+ * callers, and contains no value that a caller could guess by its digest (W12).
+ */
+export function holonTagSql(holon: string, objectClass: string): Sql {
+  const row = sql.id(holon);
+  return sql`json_build_array(${row}.id, ${sql.id(objectClass)}.slug, directory.iso_utc(${row}.updated_at), ${journeyIdsSql(row)})::text`;
+}
+
+/** Returns the SQL of the ids of a holon's own journeys as JSON, in order. */
+function journeyIdsSql(holon: Sql): Sql {
+  return sql`(select coalesce(json_agg(own_journey.journey_id order by own_journey.position, own_journey.journey_id), '[]')
+    from directory.holon_journeys own_journey where own_journey.holon_id = ${holon}.id)`;
 }
 
 /** Returns the SQL of HolonListItem. The parameters are the same as in `holonPublicSql`. */

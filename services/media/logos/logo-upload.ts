@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { ReplyOf } from '#libs/contract';
+import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import { IdempotencyStore } from '#libs/idempotency';
 import { parseJson } from '#libs/json';
@@ -140,11 +140,7 @@ function readUploader({ actor }: CallContext): { accountId: number | null; perso
     : { accountId: null, personId: null };
 }
 
-interface LogoSetting {
-  readonly experience_id: number;
-  readonly blob_id: number;
-  readonly logo_url: string;
-}
+type LogoSetting = RequestOf<typeof directory.rpcs.setExperienceLogo>;
 
 /** Stores the record, retires the previous logo and enqueues the job that sets the logo, in one transaction. */
 async function commitLogo(
@@ -152,7 +148,7 @@ async function commitLogo(
   tx: Tx,
   logo: NewLogo,
   url: string,
-  { requestId, traceparent }: CallContext,
+  { requestId, traceparent, actor, via }: CallContext,
 ): Promise<LogoSetting> {
   const origin = { requestId, traceparent };
   if ((await finishUpload(tx, logo)) === undefined) throw uploadExpired();
@@ -161,7 +157,17 @@ async function commitLogo(
   const { id } = await insertLogo(tx, logo);
   const ids = retired.map((row) => row.id);
   await scheduleBlobDeletion(deps, tx, ids, origin);
-  const setting = { experience_id: logo.holonId, blob_id: id, logo_url: url };
+  const changedBy =
+    actor?.kind === 'user'
+      ? {
+          changed_by: {
+            account_id: actor.accountId,
+            key_id: actor.key?.id ?? null,
+            ...(via === undefined ? {} : { via }),
+          },
+        }
+      : {};
+  const setting = { experience_id: logo.holonId, blob_id: id, logo_url: url, ...changedBy };
   await deps.jobs.enqueue(tx, directory.jobs.setExperienceLogo, setting, { ...origin, delayMs: fallbackDelayMs });
   return setting;
 }

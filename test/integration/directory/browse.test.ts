@@ -6,7 +6,7 @@ import { superuser } from '#libs/testing';
 import { createDatabase, type Database } from '#libs/orm';
 import { directory } from '#services/directory';
 import { createBrowseHandlers } from '../../../services/directory/browse/handlers.ts';
-import { createVisibleHolonHandlers } from '../../../services/directory/holons/handlers.ts';
+import { createVisibleHolonHandlers } from '../../../services/directory/holons/handlers/holons.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { browseHolon, listConversationEvents, listEventJourneys, lookUpHolons, lookUpPeople } = directory.rpcs;

@@ -53,6 +53,10 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
         parent_id: fixture.holons['summer'],
         logo_url: null,
         links: { site: 'https://b.org' },
+        info_fields: {},
+        locations: [],
+        spheres: [],
+        journey_ids: [],
       },
       changes: {
         name: { old: 'Fresh', new: 'New' },

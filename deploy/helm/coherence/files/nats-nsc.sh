@@ -197,6 +197,8 @@ user api-gateway \
   --allow-pub 'directory.holons.list' \
   --allow-pub 'directory.holons.get' \
   --allow-pub 'directory.holons.get-by-slug' \
+  --allow-pub 'directory.holons.create' \
+  --allow-pub 'directory.holons.delete' \
   --allow-pub 'directory.holons.update' \
   --allow-pub 'directory.identities.verify' \
   --allow-pub 'directory.identities.sign-in' \
@@ -236,6 +238,9 @@ user api-gateway \
   --allow-pub 'directory.sessions.logout' \
   --allow-pub 'directory.sessions.verify' \
   --allow-pub 'directory.sessions.whoami' \
+  --allow-pub 'directory.spheres.list' \
+  --allow-pub 'directory.spheres.create' \
+  --allow-pub 'directory.spheres.update' \
   --allow-pub 'directory.steps.list' \
   --allow-pub 'directory.steps.read-config' \
   --allow-pub 'directory.steps.patch-config' \

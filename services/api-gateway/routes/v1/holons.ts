@@ -1,6 +1,14 @@
 /** Holons and experiences of the open API (rules/holons, rules/media#logo; D46a, D51, D51a). */
 import { route, Type } from '#libs/contract';
-import { directory, holonListQuery, HolonPublic, holonUpdate, newExperience } from '#services/directory';
+import {
+  directory,
+  HolonDetail,
+  HolonInUse,
+  holonListQuery,
+  holonUpdate,
+  newExperience,
+  newHolon,
+} from '#services/directory';
 import { mediaPaths } from '#services/media';
 import { ifMatch } from '../if-match.ts';
 
@@ -34,7 +42,7 @@ export const holonRoutes = [
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
     rpc: directory.rpcs.getHolon,
     etag: true,
-    replies: { 200: { description: 'The holon.', schema: HolonPublic } },
+    replies: { 200: { description: 'The holon.', schema: HolonDetail } },
     errors: absent,
   }),
   route({
@@ -48,12 +56,48 @@ export const holonRoutes = [
     params: Type.Object({ slug: Type.String({ description: 'Slug of the holon.' }) }),
     rpc: directory.rpcs.getHolonBySlug,
     etag: true,
-    replies: { 200: { description: 'The holon.', schema: HolonPublic } },
+    replies: { 200: { description: 'The holon.', schema: HolonDetail } },
     errors: absent,
   }),
 ];
 
 export const holonUpdateRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/v1/holons',
+    operationId: 'createHolon',
+    tag: 'holons',
+    summary: 'Create a holon',
+    description:
+      'Requires global edit access, or edit rights on a parent whose class allows the class. A slug that is absent is made from the name.',
+    auth: 'v1',
+    scope: 'directory:write',
+    body: { schema: newHolon },
+    rpc: directory.rpcs.createHolon,
+    status: 201,
+    etag: true,
+    replies: { 201: { description: 'The holon.', schema: directory.rpcs.createHolon.reply } },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/holons/{holon_id}',
+    operationId: 'deleteHolon',
+    tag: 'holons',
+    summary: 'Delete a holon',
+    description:
+      'Requires the right to create the holon at its place. Its own notes, journeys and team authority are deleted too.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    headers: ifMatch('holon'),
+    rpc: directory.rpcs.deleteHolon,
+    toRequest: ({ params, headers }) => ({ ...params, if_match: headers['If-Match'] }),
+    status: 204,
+    replies: {
+      204: { description: 'The holon is deleted.' },
+      409: { description: 'Other objects depend on the holon.', schema: HolonInUse },
+    },
+  }),
   route({
     method: 'POST',
     path: '/api/v1/holons/{holon_id}/update',

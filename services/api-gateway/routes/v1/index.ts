@@ -7,6 +7,7 @@ import { experienceRoutes, holonRoutes, holonUpdateRoutes } from './holons.ts';
 import { classRoutes, journeyV1Routes } from './journeys.ts';
 import { keyRoutes } from './keys.ts';
 import { membershipRoutes, noteRoutes, relationshipRoutes, responsibleRoutes } from './memberships.ts';
+import { sphereRoutes } from './spheres.ts';
 import { peopleMergeRoutes, peopleRoutes, peopleWriteRoutes, searchV1Routes } from './people.ts';
 
 export const v1Routes = [
@@ -23,6 +24,7 @@ export const v1Routes = [
   ...relationshipRoutes,
   ...noteRoutes,
   ...responsibleRoutes,
+  ...sphereRoutes,
   ...historyRoutes,
   ...agentV1Routes,
   ...accountRoutes,

@@ -7,8 +7,11 @@ import { infoFieldGroupsSql } from '../../classes/index.ts';
 import { bodyRow } from '../../lists/index.ts';
 import {
   canEditHolonSql,
+  holonDetailSql,
   holonPublicSql,
+  holonTagSql,
   holonVisibleSql,
+  seenParentSql,
   viewerParams,
   type ViewerSql,
 } from '../../visibility/index.ts';
@@ -27,34 +30,47 @@ export const getHolons = statement.one({
     join directory.holons h on h.id = requested.id join directory.object_classes c on c.id = h.class_id`,
 });
 
-/** Returns HolonPublic by id. */
+/** A reply body and the text whose digest is the ETag. */
+const taggedRow = { ...bodyRow, tag: t.text };
+
+/** Returns HolonDetail by id. */
 export const getHolon = statement.maybeOne({
   name: 'v1.holons.get',
   params: { id: t.integer, ...viewerParams },
-  row: bodyRow,
+  row: taggedRow,
   sql: ({ id, ...viewer }) => oneSql(sql`h.id = ${id}`, viewer),
 });
-/** Returns HolonPublic by slug. */
+/** Returns HolonDetail by slug. */
 export const getHolonBySlug = statement.maybeOne({
   name: 'v1.holons.get-by-slug',
   params: { slug: t.text, ...viewerParams },
-  row: bodyRow,
+  row: taggedRow,
   sql: ({ slug, ...viewer }) => oneSql(sql`h.slug = ${slug}`, viewer),
 });
 
 function oneSql(condition: Sql, viewer: ViewerSql): Sql {
   return sql`
-    select ${holonPublicSql('h', 'c', viewer)}::text as body
+    select (${holonDetailSql('h', 'c', viewer)})::text as body, ${holonTagSql('h', 'c')} as tag
     from directory.holons h join directory.object_classes c on c.id = h.class_id where ${condition} and ${holonVisibleSql('h', 'c', viewer)}`;
 }
 
 /** Values of a holon that an update can change. JSON values are text. */
-const savedHolonRow = { name: t.text, description: t.text, links: t.text, infos: t.text };
+const savedHolonRow = {
+  name: t.text,
+  slug: t.text,
+  description: t.text,
+  links: t.text,
+  infos: t.text,
+};
 export type SavedHolon = RowOf<typeof savedHolonRow>;
 
 /** Columns of a holon that is locked for an update. */
 const lockedHolonRow = {
   ...savedHolonRow,
+  class_id: t.integer,
+  parent_id: t.integer.nullable,
+  /** Null if the caller cannot see the parent. */
+  seen_parent_id: t.integer.nullable,
   name_read_only: t.boolean,
   info_field_groups: t.text,
   journey_ids: t.integer.array,
@@ -68,7 +84,8 @@ export const lockHolon = statement.maybeOne({
   params: { id: t.integer, ...viewerParams },
   row: lockedHolonRow,
   sql: ({ id, ...viewer }) => sql`
-    select h.name, h.description, h.links::text as links, h.infos::text as infos, c.effective_name_read_only as name_read_only,
+    select h.name, h.slug, h.description, h.links::text as links, h.infos::text as infos, h.class_id, h.parent_id,
+      ${seenParentSql(sql.id('h'), viewer)} as seen_parent_id, c.effective_name_read_only as name_read_only,
       ${infoFieldGroupsSql('c')}::text as info_field_groups,
       array(select a.journey_id from directory.holon_journeys a where a.holon_id = h.id order by a.position, a.journey_id) as journey_ids,
       ${canEditHolonSql('h', viewer)} as can_edit
@@ -83,21 +100,27 @@ export const saveHolon = statement.maybeOne({
   params: {
     id: t.integer,
     name: t.text.nullable,
+    slug: t.text.nullable,
+    /** Whether to set `parentId`, which can be null. */
+    moves: t.boolean,
+    parentId: t.integer.nullable,
     description: t.text.nullable,
     links: t.json.nullable,
     infosToRemove: t.text.array,
     infosToSet: t.json,
   },
   row: savedHolonRow,
-  sql: ({ id, name, description, links, infosToRemove, infosToSet }) => sql`
+  sql: ({ id, name, slug, moves, parentId, description, links, infosToRemove, infosToSet }) => sql`
     update directory.holons h
-    set name = given.name, description = given.description, links = given.links, infos = given.infos,
+    set name = given.name, slug = given.slug, parent_id = given.parent_id, description = given.description, links = given.links, infos = given.infos,
       updated_at = greatest(clock_timestamp(), h.updated_at + interval '1 microsecond')
-    from (select id, coalesce(${name}, name) as name, coalesce(${description}, description) as description, coalesce(${links}, links) as links,
-            (infos - ${infosToRemove}) || ${infosToSet} as infos
+    from (select id, coalesce(${name}, name) as name, coalesce(${slug}, slug) as slug,
+            case when ${moves} then ${parentId} else parent_id end as parent_id, coalesce(${description}, description) as description,
+            coalesce(${links}, links) as links, (infos - ${infosToRemove}) || ${infosToSet} as infos
           from directory.holons where id = ${id}) as given
-    where h.id = given.id and (h.name, h.description, h.links, h.infos) is distinct from (given.name, given.description, given.links, given.infos)
-    returning h.name, h.description, h.links::text as links, h.infos::text as infos`,
+    where h.id = given.id and (h.name, h.slug, h.parent_id, h.description, h.links, h.infos)
+      is distinct from (given.name, given.slug, given.parent_id, given.description, given.links, given.infos)
+    returning h.name, h.slug, h.description, h.links::text as links, h.infos::text as infos`,
 });
 
 /** Returns HolonPublic of a visible holon after a write. */
@@ -109,6 +132,15 @@ export const getWrittenHolon = statement.one({
     select ${holonPublicSql('h', 'c', viewer)}::text as body
     from directory.holons h join directory.object_classes c on c.id = h.class_id
     where h.id = ${id} and ${holonVisibleSql('h', 'c', viewer)}`,
+});
+
+/** Returns the text whose digest is the ETag of a holon. */
+export const getTag = statement.one({
+  name: 'holons.get-tag',
+  params: { id: t.integer },
+  row: bodyRow,
+  sql: ({ id }) => sql`
+    select ${holonTagSql('h', 'c')} as body from directory.holons h join directory.object_classes c on c.id = h.class_id where h.id = ${id}`,
 });
 
 /** Returns the ids of active spheres among the given ids. */

@@ -4,7 +4,14 @@
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { isBlank, isSingleLine } from '#libs/text';
 import { isLonger, maxDescriptionLength, maxNameLength } from '../../api-objects/contract.ts';
-import { findContactProblem, isEmail, maxAddressLength, tooLongAddress, webAddressProblem } from '../../texts/index.ts';
+import {
+  findContactProblem,
+  findSlugProblem,
+  isEmail,
+  maxAddressLength,
+  tooLongAddress,
+  webAddressProblem,
+} from '../../texts/index.ts';
 import { checkClassConfig, controls, listAddressProblems, type Path, type Problem } from './values.ts';
 import {
   type Field,
@@ -227,16 +234,10 @@ function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   if (kind === 'web_address') return webAddressProblem(value);
   if (kind !== 'secret' && kind !== 'question' && !isSingleLine(value)) return controls;
   if (kind !== 'line' && isBlank(value)) return 'must not be blank';
-  if (kind === 'slug' || kind === 'step') return slugProblem(value);
+  if (kind === 'slug' || kind === 'step') return findSlugProblem(value);
   if (kind === 'email') return isEmail(value) ? undefined : 'must be an email address';
   if (kind === 'date') return isDate(value) ? undefined : 'must be a date, YYYY-MM-DD';
   return kind !== 'secret' && isLonger(value, maxNameLength) ? `is longer than ${maxNameLength} characters` : undefined;
-}
-
-function slugProblem(value: string): string | undefined {
-  return /^[A-Za-z0-9_~.-]{1,200}$/.test(value) && !/^\.+$/.test(value)
-    ? undefined
-    : 'must be a slug: letters, digits, "-", "_", "." and "~", at most 200';
 }
 
 function isDate(value: string): boolean {

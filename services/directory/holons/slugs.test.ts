@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { slugOf, slugWithSuffix } from './rules.ts';
+import { slugOf, slugWithSuffix } from './slugs.ts';
 
 describe('slugs of new holons', () => {
   it.each([
