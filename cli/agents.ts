@@ -7,6 +7,7 @@ import type { ReplyOf } from '#libs/contract';
 import { operatorLists, type Position } from '#libs/cursor';
 import { agents } from '#services/agents';
 import { media } from '#services/media';
+import { registerAgentCommands } from './agent-commands.ts';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
 import { storeErasuresWithBackups } from './backup/erasures.ts';
@@ -32,6 +33,7 @@ type Thread = ReplyOf<typeof agents.rpcs.getRecord>['threads'][number];
 
 export function register(group: Command, context: CliContext): void {
   registerLists(group, context);
+  registerAgentCommands(group, context);
   registerWebhookCommands(group, context);
   registerKnowledgeCommands(group, context);
   registerRecord(group, context);

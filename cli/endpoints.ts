@@ -7,6 +7,7 @@ import type { ReplyOf } from '#libs/contract';
 import { events } from '#services/events';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
+import { registerEndpointCommands } from './endpoint-commands.ts';
 import { type Cell, moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
@@ -32,6 +33,7 @@ export function register(group: Command, context: CliContext): void {
   const { listAllEndpoints, showEndpoint, switchEndpoint } = events.rpcs;
   const { listAllDeliveries, testAnyEndpoint, redeliverAny, recoverAnyEndpoint } = events.rpcs;
 
+  registerEndpointCommands(group, context);
   group
     .command('list')
     .description('Lists endpoints, newest first')

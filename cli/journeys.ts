@@ -5,11 +5,13 @@
 import type { Command } from 'commander';
 import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
+import { registerJourneyCommands } from './journey-commands.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { parseLimit } from './parse-options.ts';
 
 export function register(journeys: Command, context: CliContext): void {
+  registerJourneyCommands(journeys, context);
   journeys
     .command('audit')
     .description("Shows the audit history of a step's configuration, newest first")

@@ -10,6 +10,7 @@ import { moment } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
 import { erasePerson, type Counts } from './person-data/erase.ts';
 import { exportPerson } from './person-data/export.ts';
+import { registerPersonCommands } from './person-commands.ts';
 import { registerMerging } from './person-data/merge.ts';
 import { type Page, registerSearch, describeMore, withPage } from './record-search.ts';
 import { collectNumber, collectText, identify, type IdentityOptions, type KnownPerson } from './person-data/person.ts';
@@ -24,6 +25,7 @@ interface EraseOptions extends IdentityOptions {
 }
 
 export function register(people: Command, context: CliContext): void {
+  registerPersonCommands(people, context);
   registerMerging(people, context);
   registerSearch(people, 'Lists people whose name contains a text').action(
     async (text: string | undefined, page: Page) => {

@@ -1,0 +1,57 @@
+/** `history KIND ID`: who changed what in an object, newest first (W10). */
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import type { Client, GetPersonHistoryReply } from '../clients/typescript/index.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { moment } from './output/cell.ts';
+import { table } from './output/table.ts';
+import { parseLimit } from './parse-options.ts';
+
+type Entry = GetPersonHistoryReply['body']['items'][number];
+type Query = { limit: number; cursor?: string };
+
+const readers = {
+  people: (api: Client, id: string, query: Query) => api.getPersonHistory({ path: { id }, query }),
+  holons: (api: Client, id: string, query: Query) => api.getHolonHistory({ path: { id }, query }),
+  memberships: (api: Client, id: string, query: Query) => api.getMembershipHistory({ path: { id }, query }),
+  relationships: (api: Client, id: string, query: Query) => api.getRelationshipHistory({ path: { id }, query }),
+  journeys: (api: Client, id: string, query: Query) => api.getJourneyHistory({ path: { id }, query }),
+  classes: (api: Client, id: string, query: Query) => {
+    const [kind, slug, ...rest] = id.split('/');
+    if (kind === undefined || slug === undefined || rest.length > 0)
+      throw new CliError('A class is given as object_kind/slug, e.g. holon/event.', 'usage');
+    return api.getClassHistory({ path: { object_kind: kind, slug }, query });
+  },
+  agents: (api: Client, id: string, query: Query) => api.getAgentHistory({ path: { id }, query }),
+  accounts: (api: Client, id: string, query: Query) => api.getAccountHistory({ path: { id }, query }),
+};
+
+const maxEntries = 200;
+const columns = {
+  CHANGED: ({ at }: Entry) => moment(at),
+  VIA: ({ via }: Entry) => via,
+  BY: ({ actor }: Entry) => actor?.name ?? actor?.kind,
+  FIELDS: ({ changes }: Entry) => Object.keys(changes).join(', '),
+};
+
+export function register(history: Command, context: CliContext): void {
+  history
+    .addArgument(new Argument('<kind>', 'kind of the object').choices(Object.keys(readers)))
+    .argument('<id>', 'id; slug of a journey or agent; object_kind/slug of a class')
+    .option('--limit <count>', `entries per page, at most ${maxEntries}`, parseHistoryLimit, 50)
+    .option('--cursor <cursor>', 'next page, as printed by the previous page')
+    .action(async (kind: keyof typeof readers, id: string, query: Query) => {
+      const { items, next } = (await context.http((api) => readers[kind](api, id, query), `${kind} ${id}`)).body;
+      context.print(
+        items,
+        table(items, columns, 'No changes.'),
+        ...(next === null ? [] : [`More results: --cursor ${next}`]),
+      );
+    });
+}
+
+function parseHistoryLimit(text: string): number {
+  const limit = parseLimit(text);
+  if (limit > maxEntries) throw new InvalidArgumentError(`must be between 1 and ${maxEntries}.`);
+  return limit;
+}

@@ -1,0 +1,125 @@
+/** Commands of the CLI that call the HTTP APIs (rules/cli#admin-cli). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { askCli } from '../ask-cli.ts';
+import { applyDemo, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
+
+let platform: TestPlatform;
+let demo: Demo;
+let folder: string;
+let key: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cli-commands-'));
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { services: ['api-gateway', 'directory', 'agents', 'events', 'conversations', 'media', 'transcripts'] },
+  );
+  demo = await applyDemo(platform, 'cli');
+  const token = await platform.login(`root-${demo.tag}@example.org`, `secret-of-root-${demo.tag}`);
+  const created = await platform.call('POST', '/api/v1/keys', { token, json: { name: 'cli', scopes: ['*'] } });
+  key = (created.json as { token: string }).token;
+});
+afterAll(async () => {
+  await platform.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs a command without NATS. */
+const ask = (...args: string[]): Promise<any> =>
+  askCli({ COHERENCE_URL: platform.baseUrl, COHERENCE_KEY: key, COHERENCE_CONFIG_DIR: folder }, ...args);
+
+const rejection = (...args: string[]): Promise<unknown> =>
+  ask(...args).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('people list|create|update', () => {
+  it('creates, lists and changes a person, and the history shows the CLI', async () => {
+    const person = await ask('people', 'create', '--name', 'Cleo', '--contact', 'email=cleo@example.org');
+    expect(person).toMatchObject({ name: 'Cleo', contact: { email: 'cleo@example.org' } });
+    expect(await ask('people', 'list', '--q', 'cle')).toEqual([expect.objectContaining({ id: person.id })]);
+    expect((await ask('people', 'list', '--limit', '2')).length).toBe(2);
+    const changed = await ask('people', 'update', String(person.id), '--name', 'Cleopatra', '--contact', 'email=');
+    expect(changed).toMatchObject({
+      person: { name: 'Cleopatra', contact: {} },
+      changes: { name: { old: 'Cleo', new: 'Cleopatra' } },
+    });
+    const [entry] = await ask('history', 'people', String(person.id));
+    expect(entry).toMatchObject({ via: 'cli', changes: { name: { old: 'Cleo', new: 'Cleopatra' } } });
+  });
+
+  it('reports duplicates, unknown people and missing fields like commands over NATS', async () => {
+    await ask('people', 'create', '--name', 'Dora', '--contact', 'email=dora@example.org');
+    expect(await rejection('people', 'create', '--name', 'Dora', '--contact', 'email=dora@example.org')).toMatchObject({
+      code: 'conflict',
+      reason: 'duplicate_person',
+      details: { match_field: 'contact.email' },
+    });
+    expect(await rejection('people', 'update', '999999', '--name', 'X')).toMatchObject({
+      code: 'not_found',
+      message: 'There is no person 999999.',
+    });
+    expect(await rejection('people', 'update', String(demo.ada))).toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('journeys list|show', () => {
+  it('shows journeys with their steps', async () => {
+    expect(await ask('journeys', 'list', '--q', 'cli')).toMatchObject([{ slug: demo.journey, step_count: 3 }]);
+    expect(await ask('journeys', 'show', demo.journey)).toMatchObject({ slug: demo.journey, steps: { length: 3 } });
+    expect(await rejection('journeys', 'show', 'nowhere')).toMatchObject({ message: 'There is no journey nowhere.' });
+  });
+});
+
+describe('agents show|create|update|delete', () => {
+  it('creates an agent from a file, changes its prompt and deletes it', async () => {
+    const file = join(folder, 'agent.yaml');
+    await writeFile(file, 'name: From a file\nprompt: Be brief.\nconfig: {messaging: {}}\n');
+    expect(await ask('agents', 'create', 'helper', '--from', file, '--name', 'Helper')).toMatchObject({
+      slug: 'helper',
+      name: 'Helper',
+      prompt: 'Be brief.',
+    });
+    expect((await ask('agents', 'update', 'helper', '--prompt', 'Be kind.')).changes).toEqual({
+      prompt: { old: 'Be brief.', new: 'Be kind.' },
+    });
+    expect(await ask('agents', 'show', 'helper')).toMatchObject({ prompt: 'Be kind.' });
+    expect(await rejection('agents', 'delete', 'helper')).toMatchObject({ message: expect.stringContaining('--yes') });
+    expect(await ask('agents', 'delete', 'helper', '--yes')).toEqual({ deleted: 'helper' });
+    expect(await rejection('agents', 'show', 'helper')).toMatchObject({ code: 'not_found' });
+  });
+
+  it('rejects a file that is not an object', async () => {
+    const file = join(folder, 'list.yaml');
+    await writeFile(file, '- 1\n');
+    expect(await rejection('agents', 'update', 'helper', '--from', file)).toMatchObject({
+      message: expect.stringContaining('must contain an object'),
+    });
+  });
+});
+
+describe('endpoints create|rotate-secret|delete', () => {
+  it('prints the secret once', async () => {
+    const { endpoint, secret } = await ask('endpoints', 'create', 'https://example.org/hook', '--type', 'person.*');
+    expect([endpoint.types, secret]).toEqual([['person.*'], expect.stringMatching(/^whsec_/)]);
+    const rotated = await ask('endpoints', 'rotate-secret', String(endpoint.id), '--overlap-seconds', '0');
+    expect(rotated.secret).not.toBe(secret);
+    expect(await ask('endpoints', 'delete', String(endpoint.id), '--yes')).toEqual({ deleted: endpoint.id });
+    expect(await rejection('endpoints', 'delete', String(endpoint.id), '--yes')).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('commands without a console or a profile', () => {
+  it('print the address of the console, and ask to log in', async () => {
+    expect(await ask('open', '--print')).toEqual({ url: `${platform.baseUrl}/console` });
+    const none = { COHERENCE_CONFIG_DIR: folder, NATS_URL: 'nats://127.0.0.1:1' };
+    await expect(askCli(none, 'people', 'list')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('coherence login'),
+    });
+  });
+});
