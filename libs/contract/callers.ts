@@ -21,6 +21,8 @@ export type Actor =
       readonly coherenceAccess: boolean;
       /** Superuser or member of `workspace_editors` (W5). Gateways of the previous release omit it. */
       readonly workspaceEditor?: boolean;
+      /** Superuser or member of `chat_agents` (W7). Gateways of the previous release omit it. */
+      readonly chatAgent?: boolean;
       /** Rights on operator functions: `act` includes `read`; null or absent: none (rules/access#operators). */
       readonly ops?: 'read' | 'act' | null;
       /** Session of the token that authenticated the call; logout revokes it. Not secret. */
@@ -42,6 +44,9 @@ export const mayReadOps = (actor: Actor | undefined): boolean =>
 /** Returns whether the actor may run operator actions: superusers and `ops_operators`. */
 export const mayActOps = (actor: Actor | undefined): boolean =>
   actor?.kind === 'user' && (actor.superuser || actor.ops === 'act');
+
+/** Whether the actor may read and answer visitors' chats, without other rights of operators: `chat_agents` (W7). */
+export const isChatAgent = (actor: Actor | undefined): boolean => actor?.kind === 'user' && actor.chatAgent === true;
 
 /** Whether the actor may read and write the set-up: superusers and members of `workspace_editors` (W5). */
 export const mayEditWorkspace = (actor: Actor | undefined): boolean =>

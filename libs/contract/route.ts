@@ -72,6 +72,8 @@ interface RouteFacts {
    * pages.
    */
   readonly documented?: false;
+  /** True: members of the group `chat_agents` have access too, without other rights of operators (W7). */
+  readonly forChatAgents?: true;
   /** Accepts login tokens only. Service keys and identity provider tokens get 403. */
   readonly loginOnly?: true;
   /**

@@ -1,5 +1,5 @@
 /** Checks the rights of operators. The gateway checks them too; this second check protects the messages of visitors. */
-import { type Actor, mayActOps, mayReadOps } from '#libs/contract';
+import { type Actor, isChatAgent, mayActOps, mayReadOps } from '#libs/contract';
 import { appError } from '#libs/errors';
 
 /** Throws unless the actor may read as an operator. @throws AppError not_an_operator */
@@ -12,6 +12,16 @@ export function requireOpsReader(actor: Actor | undefined): void {
 export function requireOpsOperator(actor: Actor | undefined): void {
   if (!mayActOps(actor))
     throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
+}
+
+/** Throws unless the actor may read chats with visitors (W7). @throws AppError not_an_operator */
+export function requireThreadReader(actor: Actor | undefined): void {
+  if (!isChatAgent(actor)) requireOpsReader(actor);
+}
+
+/** Throws unless the actor may answer visitors (W7). @throws AppError not_an_operator */
+export function requireThreadOperator(actor: Actor | undefined): void {
+  if (!isChatAgent(actor)) requireOpsOperator(actor);
 }
 
 export const notAnOperator = {

@@ -2,7 +2,7 @@
  * Authorizes requests by the class of the route and the scopes of the key (rules/access#classes-of-routes; D12, D13,
  * D30, D40; K3, K4).
  */
-import { type Actor, type AuthClass, hasScope, mayActOps, mayReadOps, type Route } from '#libs/contract';
+import { type Actor, type AuthClass, hasScope, isChatAgent, mayActOps, mayReadOps, type Route } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { type HttpContext, clientAddressOf } from '#libs/http';
 import type { CallContext } from '#libs/nats';
@@ -19,7 +19,7 @@ export interface AuthOptions {
   refuseLogin: (ip: string, call: CallContext) => Promise<unknown>;
 }
 
-type Access = Pick<Route, 'auth' | 'scope'>;
+type Access = Pick<Route, 'auth' | 'scope' | 'forChatAgents'>;
 
 const sharedActor: Actor = Object.freeze({ kind: 'shared' });
 /** Timeout of verifying a credential. */
@@ -66,7 +66,7 @@ function admitShared(auth: AuthClass): Actor {
 }
 
 /** Checks the rights that a route requires of the account. @throws AppError permission_denied */
-export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
+export function admitUser({ auth, scope, forChatAgents }: Access, actor: UserActor): Actor {
   const { key } = actor;
   if (key !== undefined && typeof scope === 'string' && !hasScope(key.scopes, scope))
     throw insufficientScope(scope, key.scopes);
@@ -78,6 +78,7 @@ export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
   // login.
   if (auth === 'v1' && actor.personId === null)
     throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
+  if (forChatAgents === true && isChatAgent(actor)) return actor;
   if (auth === 'ops' && !mayReadOps(actor)) {
     throw new AppError({
       code: 'permission_denied',

@@ -100,8 +100,8 @@ export const opsIntroduction = `Operations of the platform for operators, under 
 
 # Authentication
 
-\`Authorization: Bearer …\` with the token of a person, from \`POST /api/v1/auth/login\`, who is a superuser or in one of two groups: members of
-\`ops_viewers\` can read, members of \`ops_operators\` can also act. Other callers get 403 \`permission_denied\`. CORS is not supported.
+\`Authorization: Bearer …\` with the token of a person, from \`POST /api/v1/auth/login\`, who is a superuser or in a group: members of
+\`ops_viewers\` can read, members of \`ops_operators\` can also act, members of \`chat_agents\` can use \`/api/ops/threads\` only. Other callers get 403 \`permission_denied\`. CORS is not supported.
 
 ${requests}
 # Errors

@@ -20,6 +20,7 @@ const credentials = [
   'superuser',
   'ops viewer',
   'ops operator',
+  'chat agent',
   'expired',
   'revoked',
   'deactivated',
@@ -54,6 +55,7 @@ const users: readonly Credential[] = [
   'superuser',
   'ops viewer',
   'ops operator',
+  'chat agent',
   'per-user without a person',
   'identity token',
   'identity token with coherence access',
@@ -78,7 +80,7 @@ const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> 
     credential === 'shared' ? 'per-user token required' : users.includes(credential) ? 'admitted' : 'unauthorized',
   coherence: (credential) => {
     if (credential === 'shared') return 'per-user token required';
-    if (['per-user', 'ops viewer', 'ops operator', 'per-user without a person'].includes(credential))
+    if (['per-user', 'ops viewer', 'ops operator', 'chat agent', 'per-user without a person'].includes(credential))
       return 'coherence access required';
     return users.includes(credential) ? 'admitted' : 'unauthorized';
   },
@@ -142,7 +144,8 @@ const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; 
 };
 
 /** Returns the expected result of the route for the credential. */
-function judge({ auth, operationId }: Route, credential: Credential): Verdict | 'no class' {
+function judge({ auth, operationId, forChatAgents }: Route, credential: Credential): Verdict | 'no class' {
+  if (credential === 'chat agent' && forChatAgents === true) return 'admitted';
   const login = logins[credential];
   if (login !== undefined && forLogins.includes(operationId)) return 'login required';
   return (classes[auth] as ((given: Credential) => Verdict) | undefined)?.(login ?? credential) ?? 'no class';
@@ -165,6 +168,7 @@ beforeAll(async () => {
       { key: 'left', name: 'Left' },
       { key: 'looker', name: 'Looker' },
       { key: 'doer', name: 'Doer' },
+      { key: 'chatter', name: 'Chatter' },
     ],
     accounts: [
       {
@@ -180,14 +184,19 @@ beforeAll(async () => {
         password: 'secret-of-looker-table',
         groups: ['ops_viewers'],
       },
+      {
+        email: 'chatter-table@example.org',
+        person: 'chatter',
+        password: 'secret-of-chatter-table',
+        groups: ['chat_agents'],
+      },
       { email: 'doer-table@example.org', person: 'doer', password: 'secret-of-doer-table', groups: ['ops_operators'] },
     ],
   });
   const login = (name: string): Promise<string> =>
     platform.login(`${name}-table@example.org`, `secret-of-${name}-table`);
-  const [user, coherence, superuser, viewer, operator, expired, revoked, deactivated, personless] = await Promise.all(
-    ['ben', 'ada', 'root', 'looker', 'doer', 'ada', 'ada', 'gone', 'left'].map(login),
-  );
+  const [user, coherence, superuser, viewer, operator, chatAgent, expired, revoked, deactivated, personless] =
+    await Promise.all(['ben', 'ada', 'root', 'looker', 'doer', 'chatter', 'ada', 'ada', 'gone', 'left'].map(login));
   const unlinked = await platform.sql(
     `update directory.accounts set person_id = null where email = 'left-table@example.org' returning 1`,
   );
@@ -224,6 +233,7 @@ beforeAll(async () => {
     superuser: bearer(superuser),
     'ops viewer': bearer(viewer),
     'ops operator': bearer(operator),
+    'chat agent': bearer(chatAgent),
     expired: bearer(expired),
     revoked: bearer(revoked),
     deactivated: bearer(deactivated),

@@ -6,7 +6,7 @@ import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 const password = 'the right password';
 let llm: LlmServer;
 let platform: TestPlatform;
-let tokens: Record<'viewer' | 'operator' | 'other' | 'user', string>;
+let tokens: Record<'viewer' | 'operator' | 'other' | 'user' | 'chatAgent', string>;
 
 beforeAll(async () => {
   llm = await startLlm();
@@ -20,6 +20,7 @@ beforeAll(async () => {
     viewer: ['ops_viewers'],
     operator: ['ops_operators'],
     other: ['ops_operators'],
+    chatAgent: ['chat_agents'],
   };
   const names = Object.keys(groups) as (keyof typeof groups)[];
   await platform.apply({
@@ -33,6 +34,7 @@ beforeAll(async () => {
     viewer: await login('viewer'),
     operator: await login('operator'),
     other: await login('other'),
+    chatAgent: await login('chatAgent'),
   };
 });
 afterAll(async () => {
@@ -54,6 +56,31 @@ async function openThread(): Promise<{ id: number; visitorId: string }> {
 }
 
 describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
+  it('lets chat agents read and answer threads, and nothing else of the operations API (W7, W17)', async () => {
+    const { id } = await openThread();
+    expect((await list('', 'chatAgent')).json.items[0]).toMatchObject({ id });
+    await act('operator', 'take', id);
+    const read = await platform.call('GET', `/api/ops/threads/${id}`, { token: tokens.chatAgent });
+    expect(read.json.thread.taken_by.account.email).toBe('operator@example.org');
+    expect((await act('chatAgent', 'take', id)).json.taken_by.account.email).toBe('operator@example.org');
+    expect((await act('chatAgent', 'hand-back', id)).status).toBe(200);
+    expect((await act('chatAgent', 'take', id)).status).toBe(200);
+    expect((await act('chatAgent', 'message', id, { body: 'I am here.' })).status).toBe(200);
+    for (const path of ['overview', 'jobs', 'webhooks', 'pipelines', 'agents', 'agents/guide/knowledge', 'audit'])
+      expect((await platform.call('GET', `/api/ops/${path}`, { token: tokens.chatAgent })).json.code).toBe(
+        'permission_denied',
+      );
+    const key = await platform.call('POST', '/api/v1/keys', {
+      token: tokens.chatAgent,
+      json: { name: 'reader', scopes: ['ops:read'] },
+    });
+    const token = key.json.token as string;
+    expect((await platform.call('GET', '/api/ops/threads', { token })).status).toBe(200);
+    expect((await platform.call('POST', `/api/ops/threads/${id}/take`, { token, json: {} })).json.code).toBe(
+      'insufficient_scope',
+    );
+  });
+
   it('shows threads to viewers, allows operators to act, and denies both to other accounts', async () => {
     const { id, visitorId } = await openThread();
     const { status, text, json } = await list('?agent=guide&channel=web&taken=false');

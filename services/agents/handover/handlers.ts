@@ -17,7 +17,7 @@ import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { enqueueThreadMemory } from '../memory/index.ts';
 import { cleanAgentMessage } from '../model-text.ts';
-import { requireOpsOperator, requireOpsReader } from '../operators.ts';
+import { requireThreadOperator, requireThreadReader } from '../operators.ts';
 import { enqueueOperatorMessage } from '../telegram/index.ts';
 import type { ChatUpdates, Message, Thread } from './contract.ts';
 import {
@@ -84,18 +84,18 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
     };
   };
   return {
-    listThreads: (request, context) => (requireOpsReader(context.actor), list(request, context)),
-    readThread: (request, context) => (requireOpsReader(context.actor), read(request, context)),
+    listThreads: (request, context) => (requireThreadReader(context.actor), list(request, context)),
+    readThread: (request, context) => (requireThreadReader(context.actor), read(request, context)),
     takeThread: async (request, context) => (
-      requireOpsOperator(context.actor),
+      requireThreadOperator(context.actor),
       await takeOver(deps, request.thread_id, context)
     ),
     sayInThread: async (request, context) => (
-      requireOpsOperator(context.actor),
+      requireThreadOperator(context.actor),
       await writeInThread(deps, request, context)
     ),
     handThreadBack: async (request, context) => (
-      requireOpsOperator(context.actor),
+      requireThreadOperator(context.actor),
       await handBack(deps, request.thread_id, context)
     ),
     adminListThreads: list,

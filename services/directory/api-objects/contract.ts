@@ -215,6 +215,7 @@ export const actorFacts = {
     description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).',
   }),
   workspaceEditor: Type.Optional(Type.Boolean({ description: 'Superuser or member of `workspace_editors` (W5).' })),
+  chatAgent: Type.Optional(Type.Boolean({ description: 'Superuser or member of `chat_agents` (W7).' })),
   ops: Type.Optional(
     nullable(
       Type.Enum(['read', 'act'], {

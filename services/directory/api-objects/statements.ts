@@ -10,6 +10,7 @@ export function actorFieldsSql(alias: string): Sql {
   return sql`'kind', 'user', 'accountId', ${row}.id, 'email', ${row}.email, 'personId', ${row}.person_id, 'superuser', ${row}.superuser,
     'globalEditor', ${row}.global_editor, 'coherenceAccess', ${row}.superuser or 'coherence_users' = any(${row}.groups),
     'workspaceEditor', ${row}.superuser or 'workspace_editors' = any(${row}.groups),
+    'chatAgent', ${row}.superuser or 'chat_agents' = any(${row}.groups),
     'ops', case when ${row}.superuser or 'ops_operators' = any(${row}.groups) then 'act' when 'ops_viewers' = any(${row}.groups) then 'read' end`;
 }
 

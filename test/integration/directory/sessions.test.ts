@@ -161,6 +161,8 @@ describe('directory.sessions.verify (rules/access#login)', () => {
       superuser: false,
       globalEditor: false,
       coherenceAccess: true,
+      workspaceEditor: false,
+      chatAgent: false,
       sessionKey: token.slice(12, 44),
     });
     const ben = await fixture.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });

@@ -51,6 +51,7 @@ export const threadRoutes = [
     description: 'Threads without their messages, last message first.',
     auth: 'ops',
     scope: 'ops:read',
+    forChatAgents: true,
     query: Type.Object({
       agent: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of an agent.' })),
       channel: Type.Optional(threadProperties.channel),
@@ -74,6 +75,7 @@ export const threadRoutes = [
     description: 'The newest messages with their authors, oldest first.',
     auth: 'ops',
     scope: 'ops:read',
+    forChatAgents: true,
     params,
     query: Type.Object({
       before: Type.Optional(
@@ -105,6 +107,7 @@ export const threadRoutes = [
       'The agent does not reply until the thread is handed back. Only one operator can take over a thread; repeating the request with the same account succeeds.',
     auth: 'ops-act',
     scope: 'ops:write',
+    forChatAgents: true,
     params,
     body: nothing,
     handler: 'ops-take-thread',
@@ -120,6 +123,7 @@ export const threadRoutes = [
     description: 'The message is recorded with your account and shown on the chat page or sent through the messenger.',
     auth: 'ops-act',
     scope: 'ops:write',
+    forChatAgents: true,
     params,
     headers: Type.Object({
       'Idempotency-Key': Type.Optional(
@@ -158,6 +162,7 @@ export const threadRoutes = [
     description: 'Any operator can hand back a thread. The agent replies to the next message with the full history.',
     auth: 'ops-act',
     scope: 'ops:write',
+    forChatAgents: true,
     params,
     body: nothing,
     handler: 'ops-hand-thread-back',

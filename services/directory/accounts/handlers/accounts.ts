@@ -3,7 +3,7 @@
  * account emails for readers of the audit log (A1).
  */
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
-import { type Actor, mayReadOps, type RequestOf, type Static } from '#libs/contract';
+import { type Actor, isChatAgent, mayReadOps, type RequestOf, type Static } from '#libs/contract';
 import { appError } from '#libs/errors';
 import { type HandlersOf, jsonPage } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
@@ -270,7 +270,9 @@ function createNameHandlers(db: Database) {
     },
     identifyAccounts: identify,
     nameAccounts: async (request: IdentifyRequest, { actor }: { readonly actor?: Actor | undefined }) => {
-      if (!mayReadOps(actor))
+      // Chats have the ids of the operators that took them over.
+      const isForChats = isChatAgent(actor) && request.email === undefined;
+      if (!isForChats && !mayReadOps(actor))
         throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return identify(request);
     },
