@@ -49,7 +49,7 @@ export async function erasePerson(
     eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...what, after })),
   );
   onStep('conversations');
-  const known = { emails: person.emails.filter((email) => email.length >= 3), name: person.name };
+  const known = { emails: person.emails.filter((email) => email.length >= 3), name: person.name, account_ids };
   counts['conversations'] = await eachId((what) =>
     eachPage((after) => context.call(conversations.rpcs.erasePerson, { ...what, ...known, after })),
   );

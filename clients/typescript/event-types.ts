@@ -55,8 +55,26 @@ export type ConversationDeletedEvent = {
   };
   data: {
     /** Why. */
-    reason: "booking_cancelled" | "bookings_joined" | "operator" | "erasure";
+    reason: "booking_cancelled" | "bookings_joined" | "operator" | "account" | "erasure";
   };
+  /** Position in the feed; pass it as `after` to read later events. */
+  cursor: string;
+};
+
+/** A deleted conversation was restored and is visible again. */
+export type ConversationRestoredEvent = {
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
+  id: string;
+  type: "conversation.restored";
+  /** Time of the change. */
+  occurred_at: string;
+  /** Subject of the event. Visible to callers who can read it. */
+  subject: {
+    type: "conversation";
+    /** Id of the subject. */
+    id: number;
+  };
+  data: Record<string, unknown>;
   /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
@@ -630,6 +648,7 @@ export type PlatformEvent =
   | ConversationCreatedEvent
   | ConversationUpdatedEvent
   | ConversationDeletedEvent
+  | ConversationRestoredEvent
   | ConversationStepEnteredEvent
   | ConversationRecordedEvent
   | ConversationRoomUpdatedEvent

@@ -174,15 +174,116 @@ export type TranscriptBoundaryConflictError = {
   [key: string]: unknown;
 };
 
-export type ConversationInfos = {
-  /** Public and display metadata; `{}` when nothing is stored. */
-  infos: Record<string, unknown>;
+/** A conversation to create. */
+export type NewConversation = {
+  /** Slug of a conversation journey. */
+  journey_slug: string;
+  start?: string | null;
+  finish?: string | null;
+  /** All participants, in their order. */
+  participant_ids?: number[];
+  /** All linked holons, in their order. */
+  connected_slugs?: string[];
+  event_slug?: string | null;
+  /** Step to enter; default: the first active step. */
+  step_slug?: string;
+  /** Public and display metadata. */
+  infos?: Record<string, unknown>;
+  /** Operational metadata. */
+  config?: Record<string, unknown>;
+};
+
+export type ValidationErrorApiError = {
+  error: "validation_error";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type InvalidTimesError = {
+  error: "invalid_times";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type CoherenceAccessRequiredError = {
+  error: "coherence_access_required";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type IdempotencyInProgressApiError = {
+  error: "idempotency_in_progress";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type IdempotencyKeyReusedApiError = {
+  error: "idempotency_key_reused";
+  message: string;
+  [key: string]: unknown;
+};
+
+/** Fields to change. */
+export type ConversationUpdate = {
+  start?: string | null;
+  finish?: string | null;
+  /** All participants, in their order. */
+  participant_ids?: number[];
+  /** All linked holons, in their order. */
+  connected_slugs?: string[];
+  event_slug?: string | null;
+  /** Step of the conversation's journey to enter, with its job and event. */
+  step_slug?: string;
 };
 
 export type PerUserTokenRequiredError = {
   error: "per_user_token_required";
   message: string;
   [key: string]: unknown;
+};
+
+export type NotDeletedError = {
+  error: "not_deleted";
+  message: string;
+  [key: string]: unknown;
+};
+
+/** A note of a conversation. */
+export type ConversationNote = {
+  id: number;
+  body: string;
+  /** `note`, `recorded`, `booking`, `step_change`, …; an open list. Notes written over the API are `note`. */
+  note_type: string;
+  /** When it was written. */
+  created_at: string;
+  /** The person who wrote it; null for the system and for accounts without a person. */
+  author_person: PersonOut | null;
+};
+
+export type ListConversationNotesResult = {
+  /** Newest first. */
+  items: ConversationNote[];
+  next: string | null;
+};
+
+export type BadCursorApiError = {
+  error: "bad_cursor";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type CreateConversationNoteBody = {
+  /** Required. Leading and trailing whitespace is removed. */
+  body: string;
+};
+
+export type CreateConversationNoteResult = {
+  note: ConversationNote;
+};
+
+export type ConversationInfos = {
+  /** Public and display metadata; `{}` when nothing is stored. */
+  infos: Record<string, unknown>;
 };
 
 export type PatchConversationInfosBody = {
@@ -417,12 +518,6 @@ export type EventJourney = {
   description: string;
   /** Steps that are not archived. */
   step_count: number;
-};
-
-export type CoherenceAccessRequiredError = {
-  error: "coherence_access_required";
-  message: string;
-  [key: string]: unknown;
 };
 
 /** A step of a journey, without its configuration. */
@@ -3075,6 +3170,27 @@ export type FindActiveConversationsError =
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
+export interface CreateConversationRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewConversation;
+}
+export type CreateConversationReply = ApiReply<201, ConversationOut>;
+export type CreateConversationError =
+  | { readonly status: 400; readonly body: ValidationErrorApiError | InvalidTimesError | InvalidNamespacePlacementError | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressApiError | FrameworkError }
+  | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedApiError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
 export interface GetConversationRequest {
   path: {
     /** Id of the conversation. */
@@ -3122,6 +3238,27 @@ export type PatchConversationError =
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
+export interface DeleteConversationRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Write only if the conversation still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteConversationReply = ApiReply<204, undefined>;
+export type DeleteConversationError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 412; readonly body: PreconditionFailedError | FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
 export interface MarkRecordedRequest {
   path: {
     /** Id of the conversation. */
@@ -3144,6 +3281,105 @@ export type MarkRecordedError =
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface UpdateConversationRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Write only if the conversation still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: ConversationUpdate;
+}
+export type UpdateConversationReply = ApiReply<200, ConversationOut>;
+export type UpdateConversationError =
+  | { readonly status: 400; readonly body: ValidationErrorApiError | InvalidTimesError | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressApiError | FrameworkError }
+  | { readonly status: 412; readonly body: PreconditionFailedError | FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedApiError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface RestoreConversationRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+}
+export type RestoreConversationReply = ApiReply<200, ConversationOut>;
+export type RestoreConversationError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: NotDeletedError | IdempotencyInProgressApiError | FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedApiError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ListConversationNotesRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  query?: {
+    /** Notes of a page, default and at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListConversationNotesReply = ApiReply<200, ListConversationNotesResult>;
+export type ListConversationNotesError =
+  | { readonly status: 400; readonly body: BadCursorApiError | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface CreateConversationNoteRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: CreateConversationNoteBody;
+}
+export type CreateConversationNoteReply = ApiReply<201, CreateConversationNoteResult>;
+export type CreateConversationNoteError =
+  | { readonly status: 400; readonly body: ValidationErrorApiError | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressApiError | FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedApiError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -5816,9 +6052,15 @@ export type ListAuditError =
 /** The errors of each operation, by its name; see `isErrorOf`. */
 export interface OperationErrors {
   findActiveConversations: FindActiveConversationsError;
+  createConversation: CreateConversationError;
   getConversation: GetConversationError;
   patchConversation: PatchConversationError;
+  deleteConversation: DeleteConversationError;
   markRecorded: MarkRecordedError;
+  updateConversation: UpdateConversationError;
+  restoreConversation: RestoreConversationError;
+  listConversationNotes: ListConversationNotesError;
+  createConversationNote: CreateConversationNoteError;
   getConversationInfos: GetConversationInfosError;
   patchConversationInfos: PatchConversationInfosError;
   recordQuestionChange: RecordQuestionChangeError;
@@ -5951,6 +6193,12 @@ export interface Operations {
    */
   findActiveConversations(request: FindActiveConversationsRequest, options?: CallOptions): Promise<FindActiveConversationsReply>;
   /**
+   * Create a conversation
+   * Per-user tokens need coherence access or team authority over the event. Without `event_slug`, the journey's only event owns it, if there is exactly one; without `step_slug` it enters the first active step. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
+   * `POST /api/coherence/conversations`
+   */
+  createConversation(request: CreateConversationRequest, options?: CallOptions): Promise<CreateConversationReply>;
+  /**
    * Read one conversation
    * `GET /api/coherence/conversations/{conversation_id}`
    */
@@ -5967,11 +6215,41 @@ export interface Operations {
    */
   patchConversation(request: PatchConversationRequest, options?: CallOptions): Promise<PatchConversationReply>;
   /**
+   * Delete a conversation
+   * Requires coherence access or team authority over the event of the conversation. It is hidden at once, can be restored for `DELETED_RETENTION_DAYS`, and is then removed with all its data.
+   * `DELETE /api/coherence/conversations/{conversation_id}`
+   */
+  deleteConversation(request: DeleteConversationRequest, options?: CallOptions): Promise<DeleteConversationReply>;
+  /**
    * Mark as recorded: advance the step, note it, merge the body
    * With an Idempotency-Key the effects happen once in 24 hours; a repeated call returns the current conversation and only checks the boundary. Without a key, every call advances the step. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
    * `POST /api/coherence/conversations/{conversation_id}/recorded`
    */
   markRecorded(request: MarkRecordedRequest, options?: CallOptions): Promise<MarkRecordedReply>;
+  /**
+   * Change times, people, links, event or step
+   * Requires coherence access or team authority over the event of the conversation. Changes the fields in the request, all of them or none; lists are replaced whole. Naming another step enters it, with its job.
+   * `POST /api/coherence/conversations/{conversation_id}/update`
+   */
+  updateConversation(request: UpdateConversationRequest, options?: CallOptions): Promise<UpdateConversationReply>;
+  /**
+   * Restore a deleted conversation
+   * Requires coherence access or team authority over the event of the conversation. The conversation is visible again with all its data.
+   * `POST /api/coherence/conversations/{conversation_id}/restore`
+   */
+  restoreConversation(request: RestoreConversationRequest, options?: CallOptions): Promise<RestoreConversationReply>;
+  /**
+   * List notes of a conversation
+   * Requires coherence access or team authority over the event of the conversation. Newest first.
+   * `GET /api/coherence/conversations/{conversation_id}/notes`
+   */
+  listConversationNotes(request: ListConversationNotesRequest, options?: CallOptions): Promise<ListConversationNotesReply>;
+  /**
+   * Add a note to a conversation
+   * Requires coherence access or team authority over the event of the conversation.
+   * `POST /api/coherence/conversations/{conversation_id}/notes`
+   */
+  createConversationNote(request: CreateConversationNoteRequest, options?: CallOptions): Promise<CreateConversationNoteReply>;
   /**
    * Read infos
    * `GET /api/coherence/conversations/{conversation_id}/infos`
@@ -6823,9 +7101,15 @@ export interface Operations {
 /** What the transport has to know of each operation. */
 export const operationTable = {
   findActiveConversations: { method: 'GET', path: '/api/coherence/conversations', credential: 'token', replies: [200] },
+  createConversation: { method: 'POST', path: '/api/coherence/conversations', credential: 'token', replies: [201], body: 'json', key: true },
   getConversation: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}', credential: 'token', replies: [200,304] },
   patchConversation: { method: 'PATCH', path: '/api/coherence/conversations/{conversation_id}', credential: 'token', replies: [200], body: 'json' },
+  deleteConversation: { method: 'DELETE', path: '/api/coherence/conversations/{conversation_id}', credential: 'token', replies: [204] },
   markRecorded: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/recorded', credential: 'token', replies: [200], body: 'json', key: true },
+  updateConversation: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  restoreConversation: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/restore', credential: 'token', replies: [200], key: true },
+  listConversationNotes: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/notes', credential: 'token', replies: [200] },
+  createConversationNote: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/notes', credential: 'token', replies: [201], body: 'json', key: true },
   getConversationInfos: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/infos', credential: 'token', replies: [200,304] },
   patchConversationInfos: { method: 'PATCH', path: '/api/coherence/conversations/{conversation_id}/infos', credential: 'token', replies: [200], body: 'json' },
   recordQuestionChange: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/question-changes', credential: 'token', replies: [200,201], body: 'json', key: true },

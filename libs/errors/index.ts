@@ -123,6 +123,14 @@ export function badRequest(message: string): AppError {
   return new AppError({ code: 'bad_request', message });
 }
 
+/**
+ * Creates the 403 error for a caller without coherence access (D13). `message` names the rights that the operation
+ * accepts.
+ */
+export function coherenceAccessRequired(message = 'This operation needs coherence access.'): AppError {
+  return appError('permission_denied', 'coherence_access_required', message, { detail: message });
+}
+
 /** Creates a 503 error: a dependency is unavailable or the service is overloaded. Clients may retry. */
 export function unavailable(message = 'Service unavailable', options?: ErrorOptions): AppError {
   return new AppError({ code: 'unavailable', message }, options);

@@ -11,6 +11,8 @@ type Json = Record<string, unknown>;
 const insufficientScope = 'insufficient_scope';
 /** Codes that also exist on `/api` with a different body, so that a client can have types for both. */
 const onBothSurfaces = new Set([insufficientScope, 'precondition_failed']);
+/** Codes of `/api/v1` that came to `/api` later, where their types have another name. */
+const laterOnApi = new Set(['validation_error', 'bad_cursor', 'idempotency_in_progress', 'idempotency_key_reused']);
 
 export interface DescribedError {
   readonly status: number;
@@ -155,10 +157,12 @@ function isAnyText({ type, enum: choices, format, pattern, minLength, maxLength 
  * …}`. A status can have both.
  */
 function chooseApi(status: number, codes: readonly string[], schemas: Json): Json {
-  if (status === 422) return describeInvalidInput(schemas);
-  const framework = addComponent('FrameworkError', detail, schemas);
-  if (codes.length === 0) return framework;
-  return { anyOf: [...codes.map((code) => addComponent(nameError(code), applicationError(code), schemas)), framework] };
+  const usual = status === 422 ? describeInvalidInput(schemas) : addComponent('FrameworkError', detail, schemas);
+  if (codes.length === 0) return usual;
+  const own = codes.map((code) =>
+    addComponent(nameError(laterOnApi.has(code) ? `${code}_api` : code), applicationError(code), schemas),
+  );
+  return { anyOf: [...own, usual] };
 }
 
 /**

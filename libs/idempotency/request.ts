@@ -33,7 +33,7 @@ function writeNumber(text: string): string {
 }
 
 /**
- * Returns the distinct ids in fields `…person_id` and `…person_ids` and in people objects of the open API, at any
+ * Returns the distinct ids in fields `…person_id`, `…person_ids` and `participant_ids` and in people objects, at any
  * depth.
  */
 export function listNamedPeople(...values: readonly unknown[]): number[] {
@@ -46,11 +46,11 @@ export function listNamedPeople(...values: readonly unknown[]): number[] {
     const value = pending.pop();
     if (typeof value !== 'object' || value === null) continue;
     const fields = value as Readonly<Record<string, unknown>>;
-    if ('actor_kind' in fields) add(fields['id']);
+    if ('actor_kind' in fields || ('photo' in fields && 'contact' in fields)) add(fields['id']);
     for (const key of Object.keys(fields)) {
       const item = fields[key];
       if (/(?:^|_)person_id$/.test(key)) add(item);
-      else if (/(?:^|_)person_ids$/.test(key) && Array.isArray(item)) item.forEach(add);
+      else if (/(?:^|_)(?:person|participant)_ids$/.test(key) && Array.isArray(item)) item.forEach(add);
       pending.push(item);
     }
   }

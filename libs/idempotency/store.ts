@@ -125,9 +125,13 @@ export class IdempotencyStore {
   }
 }
 
+/** Stands for the shared token in the place of an account. */
+const sharedTokenId = 0;
+
 function keyOf({ actor, subject, idempotencyKey }: IdempotentCall): RecordKey | undefined {
-  if (idempotencyKey === undefined || actor?.kind !== 'user') return undefined;
-  return { accountId: actor.accountId, operation: subject, key: idempotencyKey };
+  if (idempotencyKey === undefined || actor === undefined) return undefined;
+  const accountId = actor.kind === 'user' ? actor.accountId : sharedTokenId;
+  return { accountId, operation: subject, key: idempotencyKey };
 }
 
 class StoredResponse {

@@ -3,7 +3,7 @@
  * D30, D40; K3, K4).
  */
 import { type Actor, type AuthClass, hasScope, isChatAgent, mayActOps, mayReadOps, type Route } from '#libs/contract';
-import { AppError, appError } from '#libs/errors';
+import { AppError, appError, coherenceAccessRequired } from '#libs/errors';
 import { type HttpContext, clientAddressOf } from '#libs/http';
 import type { CallContext } from '#libs/nats';
 import { type Credential, unauthenticated, type UserActor } from './credentials/cache.ts';
@@ -108,11 +108,6 @@ function newCall(ctx: HttpContext): CallContext {
 function perUserTokenRequired(): AppError {
   const message = 'This operation needs a per-user token; the shared token is not accepted.';
   return appError('permission_denied', 'per_user_token_required', message, { detail: message });
-}
-
-function coherenceAccessRequired(): AppError {
-  const message = 'This operation needs coherence access.';
-  return appError('permission_denied', 'coherence_access_required', message, { detail: message });
 }
 
 function insufficientScope(needed: string, held: readonly string[]): AppError {

@@ -4,6 +4,7 @@
  * Coherence access, the shared token and services are not restricted. An inaccessible conversation returns 404.
  */
 import { type Actor, isPossibleId } from '#libs/contract';
+import { coherenceAccessRequired } from '#libs/errors';
 import type { CallContext } from '#libs/nats';
 import { type Parameter, type Queryable, type Sql, sql, t } from '#libs/sql';
 import type { ConversationsConfig } from './config.ts';
@@ -49,6 +50,32 @@ export class ConversationAccess {
     throw refusals.access();
   }
 
+  /**
+   * Returns whether the caller may change conversations of the event: with coherence access, or with team authority over
+   * it (W8). Null stands for no event.
+   */
+  async mayEdit(eventId: number | null, context: CallContext): Promise<boolean> {
+    const { actor } = context;
+    if (actor?.kind !== 'user') return actor?.kind === 'shared';
+    if (actor.superuser || actor.coherenceAccess) return true;
+    return eventId !== null && (await this.#deps.directory.listCovered(actor.accountId, context, [eventId])).length > 0;
+  }
+
+  /** Checks the right to change conversations of the event. @throws AppError 403 `coherence_access_required` (W17) */
+  async requireEditor(eventId: number | null, context: CallContext): Promise<void> {
+    if (!(await this.mayEdit(eventId, context))) throw editorRequired();
+  }
+
+  /**
+   * Checks the right to restore a conversation of the event. A deleted conversation is hidden from all other callers, so
+   * a missing one (undefined) has the same response for them.
+   * @throws AppError 404 for callers with restricted access (D69), 403 `coherence_access_required` for all others
+   */
+  async requireRestorer(eventId: number | null | undefined, context: CallContext): Promise<void> {
+    if (await this.mayEdit(eventId ?? null, context)) return;
+    throw this.restrictedUser(context.actor) === undefined ? editorRequired() : this.#deps.refusals.access();
+  }
+
   /** Returns the scope for a list; undefined means all conversations. Called once per list. */
   async findScope(context: CallContext): Promise<Scope | undefined> {
     const caller = this.restrictedUser(context.actor);
@@ -56,6 +83,9 @@ export class ConversationAccess {
     return { personId: caller.personId, eventIds: await this.#deps.directory.listCovered(caller.accountId, context) };
   }
 }
+
+const editorRequired = () =>
+  coherenceAccessRequired('This operation needs coherence access or team authority over the event.');
 
 export interface Scope {
   /** Null when the account has no person. */

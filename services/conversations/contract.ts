@@ -5,8 +5,10 @@ import { bookingRpcs, bookingJobs, bookingConsumers } from './booking/contract.t
 import { bulkImportRpcs } from './bulk-import/contract.ts';
 import { deletionRpcs, deletionEvents } from './deletion/contract.ts';
 import { discoveryRpcs } from './discovery/contract.ts';
+import { editingRpcs } from './editing/contract.ts';
 import { conversationFeed } from './feed/contract.ts';
 import { meetingJobs, meetingEvents, meetingConsumers } from './meeting/contract.ts';
+import { noteRpcs } from './notes/contract.ts';
 import { operatorRpcs } from './operator/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 import { pipelineRpcs, pipelineJobs } from './pipeline/contract.ts';
@@ -20,6 +22,8 @@ export { BookingWebhook, bookingWebhookSubject } from './booking/contract.ts';
 export { type ImportedItem, type ImportItem, maxImportItems } from './bulk-import/contract.ts';
 export { ConversationOut, Infos, RecordedWrite } from './conversation/contract.ts';
 export { BrowsedEvents, BrowsedJourney, searchFilters, SearchItem, SearchSort } from './discovery/contract.ts';
+export { ConversationUpdate, NewConversation } from './editing/contract.ts';
+export { NewNote, notesQuery } from './notes/contract.ts';
 export { meetingWebhookSubject } from './meeting/contract.ts';
 export { QuestionChange, QuestionChangeReply } from './questions/contract.ts';
 export { ReconcileResult } from './reconcile/contract.ts';
@@ -41,6 +45,8 @@ export const conversations = defineService({
     ...conversationRpcs,
     ...deletionRpcs,
     ...discoveryRpcs,
+    ...editingRpcs,
+    ...noteRpcs,
     ...operatorRpcs,
     ...personDataRpcs,
     ...questionsRpcs,

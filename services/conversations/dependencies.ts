@@ -1,5 +1,6 @@
 /** Dependencies that service.ts creates once and passes to all handlers, workers and intakes. */
 import type { EventOutbox } from '#libs/feed';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -22,6 +23,7 @@ export interface Dependencies {
   readonly db: Database;
   readonly bus: Bus;
   readonly jobs: Jobs;
+  readonly idempotency: IdempotencyStore;
   readonly eventOutbox: EventOutbox;
   readonly clock: Clock;
   readonly logger: Logger;

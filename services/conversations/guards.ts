@@ -5,6 +5,7 @@
 import { isPossibleId } from '#libs/contract';
 import { type AppError, appError, notFound } from '#libs/errors';
 import { formatInstant, parseInstant } from '#libs/time';
+import { entityTag, matchesEntityTag } from '#libs/etag';
 import { instantFromSql } from './representation.ts';
 import type { ConversationRow } from './statements.ts';
 
@@ -98,4 +99,21 @@ export function staleConversation(row: ConversationRow): AppError {
   return appError('conflict', 'stale_conversation', 'The conversation was changed by another request.', {
     updated_at: instantFromSql(row.updated_at),
   });
+}
+
+/**
+ * Checks `If-Match` against the representation of the conversation. @throws AppError 412 `precondition_failed` (D9, I2)
+ */
+export function requireMatch(row: ConversationRow, representation: string, tag: string | null | undefined): void {
+  if (typeof tag !== 'string') return;
+  if (!matchesEntityTag(tag, entityTag(representation), 'strong')) throw preconditionFailed(row);
+}
+
+export function preconditionFailed(row: ConversationRow): AppError {
+  return appError(
+    'precondition_failed',
+    'precondition_failed',
+    'If-Match names another representation of the conversation.',
+    { updated_at: instantFromSql(row.updated_at) },
+  );
 }

@@ -11,6 +11,8 @@ import { createReadAndPatchHandlers } from './conversation/handlers/read-and-pat
 import { createRecordedHandlers } from './conversation/handlers/recorded.ts';
 import { createDeletionHandlers } from './deletion/handlers.ts';
 import { createDiscoveryHandlers } from './discovery/handlers.ts';
+import { createEditingHandlers } from './editing/handlers.ts';
+import { createNoteHandlers } from './notes/handlers.ts';
 import { createOperatorHandlers } from './operator/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createQuestionHandlers } from './questions/handlers.ts';
@@ -36,6 +38,8 @@ export function createHandlers(dependencies: Dependencies): Operations {
       ...createLookupHandlers(dependencies),
       ...createDeletionHandlers(dependencies),
       ...createDiscoveryHandlers(dependencies),
+      ...createEditingHandlers(dependencies),
+      ...createNoteHandlers(dependencies),
       ...createOperatorHandlers(dependencies),
       ...createPersonDataHandlers(dependencies),
       ...createQuestionHandlers(dependencies),

@@ -1,6 +1,6 @@
 /** Composition root of the conversations service: database, bus, jobs, directory cache, webhook intake. */
 import { conversationAccess } from '#libs/contract';
-import { cleanupIntervalMs, removeExpiredKeys } from '#libs/idempotency';
+import { cleanupIntervalMs, IdempotencyStore, removeExpiredKeys, removeOldRecords } from '#libs/idempotency';
 import { createServiceRuntime } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -69,6 +69,7 @@ export async function createService({
     db,
     bus,
     jobs,
+    idempotency: new IdempotencyStore(jobs),
     eventOutbox: runtime.eventOutbox,
     clock,
     logger: runtime.logger,
@@ -110,6 +111,9 @@ export async function createService({
     );
     runtime.runEvery(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) =>
       removeExpiredKeys(db, recordedKeys, signal),
+    );
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) =>
+      removeOldRecords(db, { signal }),
     );
     if (dependencies.calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);

@@ -123,6 +123,15 @@ export const findConversationId = statement.maybeOne({
   sql: ({ id }) => sql`select c.id from conversations.conversations c where c.id = ${id}`,
 });
 
+/** Returns the event of a conversation. Returns no row when the conversation does not exist. */
+export const findConversationEvent = statement.maybeOne({
+  name: 'conversations.find-event',
+  params: { id: t.integer },
+  row: { event_id: t.integer.nullable },
+  pipelined: true,
+  sql: ({ id }) => sql`select c.event_id from conversations.conversations c where c.id = ${id}`,
+});
+
 /** Returns the data that decides whether a person can access a conversation (D69). */
 export const findMembership = statement.maybeOne({
   name: 'conversations.find-membership',

@@ -4,7 +4,14 @@ import { authRoutes } from './auth.ts';
 import { browseDirectoryRoutes, browseRoutes } from './browse.ts';
 import { chatPageRoutes } from './chat-page.ts';
 import { consoleRoutes } from './console.ts';
-import { conversationRoutes, infosRoutes, questionRoutes, roomRoutes, searchRoutes } from './conversations.ts';
+import {
+  conversationRoutes,
+  editingRoutes,
+  infosRoutes,
+  questionRoutes,
+  roomRoutes,
+  searchRoutes,
+} from './conversations.ts';
 import { docsRoutes } from './docs.ts';
 import { mcpRoutes } from './mcp.ts';
 import { audioRoutes, videoRoutes } from './media.ts';
@@ -16,6 +23,7 @@ import { bookingRoutes, meetingRoutes } from './webhooks.ts';
 
 export const routes = [
   ...conversationRoutes,
+  ...editingRoutes,
   ...infosRoutes,
   ...questionRoutes,
   ...searchRoutes,

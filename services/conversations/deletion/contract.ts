@@ -5,7 +5,7 @@
 import { byOperators, event, withoutActor, rpc, Type } from '#libs/contract';
 import { Id, Instant } from '../schemas.ts';
 
-export const deletionReasons = ['booking_cancelled', 'bookings_joined', 'operator'] as const;
+export const deletionReasons = ['booking_cancelled', 'bookings_joined', 'operator', 'account'] as const;
 export type DeletionReason = (typeof deletionReasons)[number];
 
 export const DeletedConversation = Type.Object({
@@ -14,9 +14,9 @@ export const DeletedConversation = Type.Object({
   deleted_at: Instant('When it was deleted.'),
   reason: Type.Enum([...deletionReasons], {
     description:
-      'Its booking was cancelled, or was merged with the booking of another conversation, or an operator deleted it.',
+      'Its booking was cancelled, or was merged with the booking of another conversation, or an operator or an account deleted it.',
   }),
-  by: Type.String({ description: 'Actor of the deletion, e.g. `receipt 17`: `webhooks show 17`.' }),
+  by: Type.String({ description: 'Actor of the deletion, e.g. `account 7`, or `receipt 17`: `webhooks show 17`.' }),
   removed_from: Instant('When it is removed permanently.'),
 });
 

@@ -9,13 +9,13 @@ import { transcripts } from '#services/transcripts';
 import type { ConversationsConfig } from '../config.ts';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { emitAccessUpdated, emitDeleted } from '../feed/index.ts';
+import { emitDeleted, emitRestored } from '../feed/index.ts';
 import { addNote } from '../statements.ts';
 import { instantFromSql } from '../representation.ts';
 import type { DeletionReason } from './contract.ts';
 import { markDeleted, restoreConversation } from './statements.ts';
 
-export { findAnyConversation } from './statements.ts';
+export { findAnyConversation, findState } from './statements.ts';
 
 type JobQueue = Pick<Dependencies['jobs'], 'enqueue'>;
 
@@ -67,7 +67,7 @@ export async function restoreDeleted(
     authorPersonId: null,
   });
   await notifyMedia(jobs, tx, id);
-  await emitAccessUpdated(eventOutbox, tx, [id]);
+  await emitRestored(eventOutbox, tx, id);
   await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
   return row;
 }

@@ -136,7 +136,7 @@ export class DirectoryCache {
     accountId: number | null,
     selection: { ids: number[] } | { slugs: string[] },
     { requestId, traceparent }: CallContext,
-  ): Promise<{ id: number }[]> {
+  ): Promise<{ id: number; slug: string }[]> {
     const { items } = await this.#bus.call(
       directory.rpcs.visibleHolons,
       { account_id: accountId, ...selection },
@@ -278,6 +278,12 @@ export class HolonVisibility {
   async findVisible(slug: string): Promise<number | undefined> {
     const [holon] = await this.#directory.listVisible(this.#accountId, { slugs: [slug] }, this.#context);
     return holon?.id;
+  }
+
+  /** Returns the ids of the holons that exist and that the caller can see, by slug. */
+  async findVisibleSlugs(slugs: readonly string[]): Promise<Map<string, number>> {
+    const holons = await this.#directory.listVisible(this.#accountId, { slugs: [...slugs] }, this.#context);
+    return new Map(holons.map(({ id, slug }) => [slug, id]));
   }
 
   /** Returns a holon and its immediate conversation events with their journeys. @throws AppError 404 */

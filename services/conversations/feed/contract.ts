@@ -35,6 +35,13 @@ export const conversationFeed = {
     example: { reason: 'booking_cancelled' },
     isFinalEvent: true,
   }),
+  restored: feedEvent({
+    type: 'conversation.restored',
+    subject,
+    summary: 'A deleted conversation was restored and is visible again.',
+    data: noData,
+    example: {},
+  }),
   stepEntered: feedEvent({
     type: 'conversation.step_entered',
     subject,

@@ -48,6 +48,13 @@ export async function emitAccessUpdated(eventOutbox: EventOutbox, tx: Tx, ids: r
     eventOutbox.add(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
 }
 
+/** Emits that a conversation was restored, with its access: its events are visible again (V10). */
+export async function emitRestored(eventOutbox: EventOutbox, tx: Tx, id: number): Promise<void> {
+  for (const row of await listAccess(tx, { ids: [id] }))
+    eventOutbox.add(tx, conversationFeed.restored, { subject: id, data: {}, access: accessOf(row) });
+  emitUpdated(eventOutbox, tx, id);
+}
+
 /** Emits the deletion of a conversation. @param row state before the deletion */
 export function emitDeleted(
   eventOutbox: EventOutbox,

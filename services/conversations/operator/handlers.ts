@@ -12,12 +12,12 @@ import type { Dependencies, Operations } from '../dependencies.ts';
 import type { CachedHolon } from '../directory-cache/index.ts';
 import { emitUpdated } from '../feed/index.ts';
 import { requireId } from '../guards.ts';
+import { listNotes } from '../notes/index.ts';
 import { enterStep, transcriptImportJob } from '../pipeline/index.ts';
 import { conversationTitle } from '../publishing.ts';
 import { idsFromSql, instantFromSql, instantOrNull, parseSqlInstant } from '../representation.ts';
 import { addNote, findConversation, findConversationId, lockConversation, moveConversation } from '../statements.ts';
 import { connectHolon, disconnectHolon, listConversations, type ListedRow } from './statements.ts';
-import * as statements from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
@@ -44,7 +44,7 @@ export function createOperatorHandlers(
     adminConnect: (request, context) => connect(dependencies, request, context),
     adminDisconnect: (request, context) => disconnect(dependencies, request, context),
     adminImportTranscript: (request, context) => importTranscript(dependencies, request, context),
-    listNotes: (request, context) => listNotes(dependencies, request, context),
+    listNotes: (request, context) => describeNotes(dependencies, request, context),
   };
 }
 
@@ -257,14 +257,14 @@ async function importTranscript(
 const defaultLimit = 1_000;
 
 /** Returns the notes of a conversation, newest first, as in rules/memberships#notes. @throws AppError 404 */
-async function listNotes(
+async function describeNotes(
   { db, bus }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.listNotes>,
   context: RequestContext,
 ): Promise<ReplyOf<typeof conversations.rpcs.listNotes>> {
   const id = requireId(request.conversation_id);
   if ((await findConversationId(db, { id })) === undefined) throw notFound();
-  const rows = await statements.listNotes(db, {
+  const rows = await listNotes(db, {
     conversationId: id,
     before: request.before,
     limit: request.limit ?? defaultLimit,

@@ -63,22 +63,3 @@ export const disconnectHolon = statement.maybeOne({
     where c.id = ${id} and c.connected_ids @> array[${holonId}]
     returning c.id`,
 });
-
-/** Returns notes, newest first; `before` is the id of a note of the same conversation. */
-export const listNotes = statement.many({
-  name: 'notes.list',
-  params: { conversationId: t.integer, before: t.integer.nullable, limit: t.integer },
-  row: {
-    id: t.integer,
-    body: t.text,
-    note_type: t.text,
-    author_person_id: t.integer.nullable,
-    created_at: t.timestamp,
-  },
-  sql: ({ conversationId, before, limit }) => sql`
-    select n.id, n.body, n.note_type, n.author_person_id, n.created_at at time zone 'UTC' as created_at
-    from conversations.notes n where n.conversation_id = ${conversationId}
-      and (${before} is null or (n.created_at, n.id) <
-        (select b.created_at, b.id from conversations.notes b where b.conversation_id = ${conversationId} and b.id = ${before}))
-    order by n.created_at desc, n.id desc limit ${limit}`,
-});

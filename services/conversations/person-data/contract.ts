@@ -27,6 +27,7 @@ export const personDataRpcs = {
       name: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
         description: 'Name that notes can contain; null when unknown.',
       }),
+      account_ids: Type.Optional(Type.Array(rowId, { maxItems: 10_000, description: 'Accounts of the person.' })),
       after,
       dry_run: Type.Boolean(),
     }),

@@ -1,6 +1,7 @@
 /** Exports and erases personal data in conversations, and merges people (rules/people#merge-people; I3, I5). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
+import { removeRecordsOfPerson } from '#libs/idempotency';
 import { jsonPage, type RawJson, type RequestContext } from '#libs/nats';
 import { transactionOrDryRun } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
@@ -45,7 +46,14 @@ async function exportPerson(
 
 async function erasePerson(
   { jobs, eventOutbox }: Dependencies,
-  { person_id: personId, emails, name, after, dry_run: dryRun }: RequestOf<Rpcs['erasePerson']>,
+  {
+    person_id: personId,
+    emails,
+    name,
+    account_ids: accountIds = [],
+    after,
+    dry_run: dryRun,
+  }: RequestOf<Rpcs['erasePerson']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['erasePerson']>> {
   const end = after + statements.windowSize;
@@ -57,11 +65,13 @@ async function erasePerson(
     const shared = rows.filter((row) => !row.is_sole_participant).map(({ id }) => id);
     const receipts = ids.length === 0 ? [] : await statements.clearReceiptsOf(tx, { ids });
     const last = next === null ? await statements.clearReceiptsNaming(tx, { personId, emails }) : [];
-    if (next === null)
+    if (next === null) {
+      await removeRecordsOfPerson(tx, { personId, accountIds });
       await statements.removeAttendee(tx, {
         personId,
         attendees: emails.map((email) => attendeeKey({ email, phone: null })),
       });
+    }
     await statements.removeParticipant(tx, { personId, ids: shared });
     const notes = await statements.clearNoteAuthor(tx, { personId, ids: shared });
     const named = new Set<number>();

@@ -173,6 +173,12 @@ user api-gateway \
   --allow-pub 'conversations.conversations.summarize' \
   --allow-pub 'conversations.browse.holon' \
   --allow-pub 'conversations.browse.journey' \
+  --allow-pub 'conversations.editing.create' \
+  --allow-pub 'conversations.editing.update' \
+  --allow-pub 'conversations.editing.delete' \
+  --allow-pub 'conversations.editing.restore' \
+  --allow-pub 'conversations.editing.list-notes' \
+  --allow-pub 'conversations.editing.create-note' \
   --allow-pub 'conversations.questions.record-change' \
   --allow-pub 'conversations.room.get' \
   --allow-pub 'conversations.room.write' \

@@ -3,8 +3,7 @@
  * rules/conversations#infos; D9a, D9b).
  */
 import type { RequestOf } from '#libs/contract';
-import { type AppError, appError, notFound } from '#libs/errors';
-import { entityTag, matchesEntityTag } from '#libs/etag';
+import { notFound } from '#libs/errors';
 import { rawJson, type RawJson } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies, Operations } from '../../dependencies.ts';
@@ -13,12 +12,14 @@ import {
   findNamespaceProblem,
   findStoreProblem,
   parseExpectedUpdatedAt,
+  preconditionFailed,
   requireId,
+  requireMatch,
   staleConversation,
 } from '../../guards.ts';
 import { toStoredJson } from '../../refusals.ts';
 import { instantFromSql } from '../../representation.ts';
-import { type ConversationRow, findConversation } from '../../statements.ts';
+import { findConversation } from '../../statements.ts';
 import * as statements from '../statements.ts';
 import { findInfos, patchInfos } from '../statements.ts';
 
@@ -62,7 +63,7 @@ async function patchConversation(
     const row = await findConversation(db, { id });
     if (row === undefined) throw notFound();
     const text = await view.render(row);
-    if (tag !== undefined && !matchesEntityTag(tag, entityTag(text), 'strong')) throw preconditionFailed(row);
+    requireMatch(row, text, tag);
     requireExpectedUpdatedAt(row, request.expected_updated_at);
     if (problem !== undefined) throw problem;
     if (!changes) return rawJson(text);
@@ -79,17 +80,6 @@ async function patchConversation(
   const current = await findConversation(db, { id });
   if (current === undefined) throw notFound();
   throw tag === undefined || guard === expected ? staleConversation(current) : preconditionFailed(current);
-}
-
-function preconditionFailed(row: ConversationRow): AppError {
-  return appError(
-    'precondition_failed',
-    'precondition_failed',
-    'If-Match names another representation of the conversation.',
-    {
-      updated_at: instantFromSql(row.updated_at),
-    },
-  );
 }
 
 function hasKeys(store: object | undefined): boolean {
