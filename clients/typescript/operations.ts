@@ -1649,6 +1649,31 @@ export type ListHolonMembershipsResult = {
   items: MembershipWithPerson[];
 };
 
+export type NewMembership = {
+  /** Person that joins. */
+  person_id: number;
+  /** Holon to join. */
+  holon_id: number;
+  /** A journey of the catalogue of the holon's class. */
+  journey_slug: string;
+  step_slug?: string | null;
+  follow_up_after?: string | null;
+  responsible_person_id?: number | null;
+  note?: string | null;
+};
+
+export type CreateMembershipResult = {
+  membership: Membership;
+};
+
+/** The person has a membership on that journey in the holon. */
+export type ExistingMembership = {
+  code: "already_present";
+  message: string;
+  retryable: false;
+  membership_id: number | null;
+};
+
 export type MembershipUpdate = {
   /** Required. Leading and trailing whitespace is removed. */
   note: string;
@@ -1757,6 +1782,31 @@ export type ListHolonRelationshipsResult = {
   items: Relationship[];
 };
 
+export type NewRelationship = {
+  /** One holon. */
+  from_holon_id: number;
+  /** The other holon. */
+  to_holon_id: number;
+  journey_slug?: string | null;
+  step_slug?: string | null;
+  follow_up_after?: string | null;
+  responsible_person_id?: number | null;
+  note?: string | null;
+};
+
+export type CreateRelationshipResult = {
+  relationship: Relationship;
+};
+
+/** The same relationship of the holons on that journey exists. */
+export type ExistingRelationship = {
+  code: "already_present";
+  message: string;
+  retryable: false;
+  /** The existing relationship. */
+  relationship_id: number;
+};
+
 export type RelationshipUpdate = {
   /** Required. Leading and trailing whitespace is removed. */
   note: string;
@@ -1793,6 +1843,45 @@ export type ListNotesOfHolonResult = {
   limit: number;
   /** Newest first. */
   items: NoteItem[];
+};
+
+export type NewPersonNote = {
+  /** Must not be blank. Leading and trailing whitespace is removed. */
+  body: string;
+  holon_id?: number | null;
+};
+
+export type CreatePersonNoteResult = {
+  note: NoteItem;
+};
+
+export type NewHolonNote = {
+  /** Must not be blank. Leading and trailing whitespace is removed. */
+  body: string;
+};
+
+export type CreateHolonNoteResult = {
+  note: NoteItem;
+};
+
+export type NoteUpdate = {
+  /** Must not be blank. Leading and trailing whitespace is removed. */
+  body: string;
+};
+
+export type NoteChangesBody = {
+  old: string;
+  new: string;
+};
+
+/** Changed fields only. */
+export type NoteChanges = {
+  body?: NoteChangesBody;
+};
+
+export type UpdateNoteResult = {
+  note: NoteItem;
+  changes: NoteChanges;
 };
 
 export type WorklistMembership = {
@@ -4579,6 +4668,48 @@ export type ListHolonMembershipsError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface CreateMembershipRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewMembership;
+}
+export type CreateMembershipReply = ApiReply<201, CreateMembershipResult>;
+export type CreateMembershipError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: ExistingMembership | IdempotencyInProgressError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteMembershipRequest {
+  path: {
+    /** Id of the membership. */
+    membership_id: number;
+  };
+  headers?: {
+    /** Write only if the membership still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteMembershipReply = ApiReply<204, undefined>;
+export type DeleteMembershipError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface UpdateMembershipRequest {
   path: {
     /** Id of the membership. */
@@ -4656,6 +4787,48 @@ export type ListHolonRelationshipsError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface CreateRelationshipRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewRelationship;
+}
+export type CreateRelationshipReply = ApiReply<201, CreateRelationshipResult>;
+export type CreateRelationshipError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: ExistingRelationship | IdempotencyInProgressError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteRelationshipRequest {
+  path: {
+    /** Id of the relationship. */
+    relationship_id: number;
+  };
+  headers?: {
+    /** Write only if the relationship still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteRelationshipReply = ApiReply<204, undefined>;
+export type DeleteRelationshipError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface UpdateRelationshipRequest {
   path: {
     /** Id of the relationship. */
@@ -4707,6 +4880,32 @@ export type ListNotesOfPersonError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface CreatePersonNoteRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewPersonNote;
+}
+export type CreatePersonNoteReply = ApiReply<201, CreatePersonNoteResult>;
+export type CreatePersonNoteError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface ListNotesOfHolonRequest {
   path: {
     /** Id of the holon. */
@@ -4724,6 +4923,82 @@ export type ListNotesOfHolonError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateHolonNoteRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewHolonNote;
+}
+export type CreateHolonNoteReply = ApiReply<201, CreateHolonNoteResult>;
+export type CreateHolonNoteError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateNoteRequest {
+  path: {
+    /** Id of the note. */
+    note_id: number;
+  };
+  headers?: {
+    /** Write only if the note still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NoteUpdate;
+}
+export type UpdateNoteReply = ApiReply<200, UpdateNoteResult>;
+export type UpdateNoteError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteNoteRequest {
+  path: {
+    /** Id of the note. */
+    note_id: number;
+  };
+  headers?: {
+    /** Write only if the note still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteNoteReply = ApiReply<204, undefined>;
+export type DeleteNoteError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -6118,12 +6393,20 @@ export interface OperationErrors {
   uploadExperienceLogo: UploadExperienceLogoError;
   listPersonMemberships: ListPersonMembershipsError;
   listHolonMemberships: ListHolonMembershipsError;
+  createMembership: CreateMembershipError;
+  deleteMembership: DeleteMembershipError;
   updateMembership: UpdateMembershipError;
   bulkAddMemberships: BulkAddMembershipsError;
   listHolonRelationships: ListHolonRelationshipsError;
+  createRelationship: CreateRelationshipError;
+  deleteRelationship: DeleteRelationshipError;
   updateRelationship: UpdateRelationshipError;
   listNotesOfPerson: ListNotesOfPersonError;
+  createPersonNote: CreatePersonNoteError;
   listNotesOfHolon: ListNotesOfHolonError;
+  createHolonNote: CreateHolonNoteError;
+  updateNote: UpdateNoteError;
+  deleteNote: DeleteNoteError;
   listResponsible: ListResponsibleError;
   listSpheres: ListSpheresError;
   createSphere: CreateSphereError;
@@ -6677,6 +6960,18 @@ export interface Operations {
    */
   listHolonMemberships(request: ListHolonMembershipsRequest, options?: CallOptions): Promise<ListHolonMembershipsReply>;
   /**
+   * Create a membership
+   * Bulk-add restrictions of the journey do not apply. With `note`, a note is listed for person and holon.
+   * `POST /api/v1/memberships`
+   */
+  createMembership(request: CreateMembershipRequest, options?: CallOptions): Promise<CreateMembershipReply>;
+  /**
+   * Delete a membership
+   * Notes about the membership remain listed for person and holon.
+   * `DELETE /api/v1/memberships/{membership_id}`
+   */
+  deleteMembership(request: DeleteMembershipRequest, options?: CallOptions): Promise<DeleteMembershipReply>;
+  /**
    * Update a membership, with a note
    * All changes of one request are applied together or not at all. This is the only way to move a membership to another journey.
    * `POST /api/v1/memberships/{membership_id}/update`
@@ -6695,6 +6990,18 @@ export interface Operations {
    */
   listHolonRelationships(request: ListHolonRelationshipsRequest, options?: CallOptions): Promise<ListHolonRelationshipsReply>;
   /**
+   * Create a relationship
+   * Requires the right to edit one of the holons. With `note`, a note is listed for both.
+   * `POST /api/v1/relationships`
+   */
+  createRelationship(request: CreateRelationshipRequest, options?: CallOptions): Promise<CreateRelationshipReply>;
+  /**
+   * Delete a relationship
+   * Notes about the relationship remain listed for both holons.
+   * `DELETE /api/v1/relationships/{relationship_id}`
+   */
+  deleteRelationship(request: DeleteRelationshipRequest, options?: CallOptions): Promise<DeleteRelationshipReply>;
+  /**
    * Update a relationship, with a note
    * All changes of one request are applied together or not at all.
    * `POST /api/v1/relationships/{relationship_id}/update`
@@ -6707,11 +7014,34 @@ export interface Operations {
    */
   listNotesOfPerson(request: ListNotesOfPersonRequest, options?: CallOptions): Promise<ListNotesOfPersonReply>;
   /**
+   * Write a note on a person
+   * Requires global edit access, or with `holon_id` the right to edit that holon. The note is listed for the person, and for the holon if given.
+   * `POST /api/v1/people/{person_id}/notes`
+   */
+  createPersonNote(request: CreatePersonNoteRequest, options?: CallOptions): Promise<CreatePersonNoteReply>;
+  /**
    * List the notes of a holon
    * Notes on the holon itself, its memberships and its relationships, newest first.
    * `GET /api/v1/holons/{holon_id}/notes`
    */
   listNotesOfHolon(request: ListNotesOfHolonRequest, options?: CallOptions): Promise<ListNotesOfHolonReply>;
+  /**
+   * Write a note on a holon
+   * `POST /api/v1/holons/{holon_id}/notes`
+   */
+  createHolonNote(request: CreateHolonNoteRequest, options?: CallOptions): Promise<CreateHolonNoteReply>;
+  /**
+   * Change a note
+   * For the author and superusers. Notes of the platform cannot be changed.
+   * `POST /api/v1/notes/{note_id}/update`
+   */
+  updateNote(request: UpdateNoteRequest, options?: CallOptions): Promise<UpdateNoteReply>;
+  /**
+   * Delete a note
+   * For the author and superusers. Notes of the platform cannot be deleted.
+   * `DELETE /api/v1/notes/{note_id}`
+   */
+  deleteNote(request: DeleteNoteRequest, options?: CallOptions): Promise<DeleteNoteReply>;
   /**
    * List the follow-up worklist
    * Memberships and relationships ordered by `follow_up_after`, undated last, then by id.
@@ -7167,12 +7497,20 @@ export const operationTable = {
   uploadExperienceLogo: { method: 'POST', path: '/api/v1/experiences/{experience_id}/logo', credential: 'token', replies: [200], body: 'multipart', part: 'logo', key: true, deadlineMs: 120000 },
   listPersonMemberships: { method: 'GET', path: '/api/v1/people/{person_id}/memberships', credential: 'token', replies: [200] },
   listHolonMemberships: { method: 'GET', path: '/api/v1/holons/{holon_id}/memberships', credential: 'token', replies: [200] },
+  createMembership: { method: 'POST', path: '/api/v1/memberships', credential: 'token', replies: [201], body: 'json', key: true },
+  deleteMembership: { method: 'DELETE', path: '/api/v1/memberships/{membership_id}', credential: 'token', replies: [204] },
   updateMembership: { method: 'POST', path: '/api/v1/memberships/{membership_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   bulkAddMemberships: { method: 'POST', path: '/api/v1/holons/{holon_id}/memberships:bulk-add', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 25000 },
   listHolonRelationships: { method: 'GET', path: '/api/v1/holons/{holon_id}/relationships', credential: 'token', replies: [200] },
+  createRelationship: { method: 'POST', path: '/api/v1/relationships', credential: 'token', replies: [201], body: 'json', key: true },
+  deleteRelationship: { method: 'DELETE', path: '/api/v1/relationships/{relationship_id}', credential: 'token', replies: [204] },
   updateRelationship: { method: 'POST', path: '/api/v1/relationships/{relationship_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   listNotesOfPerson: { method: 'GET', path: '/api/v1/people/{person_id}/notes', credential: 'token', replies: [200] },
+  createPersonNote: { method: 'POST', path: '/api/v1/people/{person_id}/notes', credential: 'token', replies: [201], body: 'json', key: true },
   listNotesOfHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}/notes', credential: 'token', replies: [200] },
+  createHolonNote: { method: 'POST', path: '/api/v1/holons/{holon_id}/notes', credential: 'token', replies: [201], body: 'json', key: true },
+  updateNote: { method: 'POST', path: '/api/v1/notes/{note_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  deleteNote: { method: 'DELETE', path: '/api/v1/notes/{note_id}', credential: 'token', replies: [204] },
   listResponsible: { method: 'GET', path: '/api/v1/responsible', credential: 'token', replies: [200] },
   listSpheres: { method: 'GET', path: '/api/v1/spheres', credential: 'token', replies: [200] },
   createSphere: { method: 'POST', path: '/api/v1/spheres', credential: 'token', replies: [201], body: 'json', key: true },

@@ -1,7 +1,13 @@
 /** Returns which holons and other subjects of events an account can read (rules/events; V4, D48). */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../lists/index.ts';
-import { coveredHolonsSql, holonVisibleSql, type ViewerSql, viewerParams } from '../visibility/index.ts';
+import {
+  coveredHolonsSql,
+  holonVisibleSql,
+  noteReadableSql,
+  type ViewerSql,
+  viewerParams,
+} from '../visibility/index.ts';
 
 /** Returns a row if the account sees everything. The account is queried because these calls have no actor. */
 export const findSeesAll = statement.maybeOne({
@@ -59,9 +65,5 @@ export const listReadable = statement.one({
         where m.id = any(${memberships}) and ${seenSql('h', viewer)}`)},
       'relationships', ${idsSql(sql`select r.id from directory.relationships r ${holonSql('f', 'r.from_holon_id')} ${holonSql('t', 'r.to_holon_id')}
         where r.id = any(${relationships}) and ${seenSql('f', viewer)} and ${seenSql('t', viewer)}`)},
-      'notes', ${idsSql(sql`select n.id from directory.notes n where n.id = any(${notes})
-        and (exists (select from directory.person_notes own where own.note_id = n.id)
-          or exists (select from directory.holon_notes own where own.note_id = n.id))
-        and not exists (select from directory.holon_notes on_holon ${holonSql('h', 'on_holon.holon_id')}
-          where on_holon.note_id = n.id and not ${seenSql('h', viewer)} offset 0)`)})::text as body`,
+      'notes', ${idsSql(sql`select n.id from directory.notes n where n.id = any(${notes}) and ${noteReadableSql('n', viewer)}`)})::text as body`,
 });

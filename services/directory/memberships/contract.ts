@@ -15,7 +15,13 @@ import {
   searchText,
   v1Errors,
 } from '../api-objects/contract.ts';
-import { textChange, workflowChanges, workflowFields, workflowUpdateFields } from '../workflow/contract.ts';
+import {
+  newWorkflowFields,
+  textChange,
+  workflowChanges,
+  workflowFields,
+  workflowUpdateFields,
+} from '../workflow/contract.ts';
 
 const membershipFields = {
   membership_id: Type.Integer(),
@@ -73,6 +79,29 @@ export const holonMembershipsQuery = Type.Object({
   ...membershipPaging,
 });
 export type HolonMembershipsQuery = Static<typeof holonMembershipsQuery>;
+
+export const NewMembership = Type.Object(
+  {
+    person_id: Type.Integer({ description: 'Person that joins.' }),
+    holon_id: Type.Integer({ description: 'Holon to join.' }),
+    journey_slug: singleLine({ description: "A journey of the catalogue of the holon's class." }),
+    ...newWorkflowFields,
+  },
+  { $id: 'NewMembership' },
+);
+
+/** Error for a membership that exists (W3). */
+export const ExistingMembership = Type.Object(
+  {
+    code: Type.Literal('already_present'),
+    message: Type.String(),
+    retryable: Type.Literal(false),
+    membership_id: nullable(
+      Type.Integer({ description: 'The existing membership; null if it was deleted meanwhile.' }),
+    ),
+  },
+  { $id: 'ExistingMembership', description: 'The person has a membership on that journey in the holon.' },
+);
 
 export const MembershipUpdate = Type.Object(
   {
@@ -186,6 +215,36 @@ export const membershipRpcs = {
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonMembershipsQuery.properties }),
     reply: page(MembershipWithPerson),
     errors: { ...v1Errors.notFound(unseenHolon), ...v1Errors.validation('`sort` or `follow_up` is invalid.') },
+  }),
+  createMembership: rpc({
+    subject: 'directory.memberships.create',
+    callers: byUsers,
+    idempotent: true,
+    summary: 'Creates a membership with an optional note, in one transaction (W3).',
+    request: NewMembership,
+    reply: Type.Object({ membership: Membership }),
+    errors: {
+      ...v1Errors.validation(
+        'Person, holon, journey, step, date or responsible person is unknown or not allowed, or the note is blank.',
+      ),
+      ...v1Errors.denied('The caller cannot edit the holon.'),
+      already_present: {
+        code: 'conflict',
+        when: 'The person has a membership on that journey in the holon; `membership_id` is its id.',
+      },
+    },
+  }),
+  deleteMembership: rpc({
+    subject: 'directory.memberships.delete',
+    callers: byUsers,
+    summary: 'Deletes a membership. Its notes remain (W3).',
+    request: Type.Object({ membership_id: anyId('Id of the membership.'), ...ifMatch }),
+    reply: Type.Object({}),
+    errors: {
+      ...v1Errors.precondition,
+      ...v1Errors.denied("The caller cannot edit the membership's holon."),
+      ...v1Errors.notFound('The membership does not exist, or the caller cannot see its holon.'),
+    },
   }),
   updateMembership: rpc({
     subject: 'directory.memberships.update',

@@ -1,19 +1,22 @@
 /**
- * Handlers of memberships: lists, updates and bulk-add (rules/memberships#membership-lists, rules/memberships#updates,
- * rules/memberships#bulk-add; D41, D45 to D48, D50).
+ * Handlers of memberships: lists, creation, updates, deletion and bulk-add (rules/memberships#membership-lists,
+ * rules/memberships#updates, rules/memberships#bulk-add; D41, D45 to D48, D50, W3).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Actor, isPossibleId } from '#libs/contract';
+import { isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import type { Handler, HandlersOf } from '#libs/nats';
+import { entityTag } from '#libs/etag';
+import type { HistoryContext } from '#libs/history';
+import { type HandlersOf, rawJson, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { emitMembership, emitWritten } from '../events/index.ts';
 import { bodyOf } from '../lists/index.ts';
+import { createNote } from '../notes/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import {
   type DateSpan,
+  deleteWorkflow,
   findJourneysFor,
   findPeople,
   isFollowUpPeriod,
@@ -21,6 +24,7 @@ import {
   spanOf,
   type Today,
   updateWorkflow,
+  type WorkflowDependencies,
   type WorkflowKind,
 } from '../workflow/index.ts';
 import {
@@ -30,7 +34,7 @@ import {
   type membershipRpcs,
   membershipsPerPage,
 } from './contract.ts';
-import { translateDuplicate } from './new-membership.ts';
+import { createMembership, getMembershipJson, translateDuplicate } from './new-membership.ts';
 import { type BulkFacts, type BulkItem, type BulkJourney, decideBulk, type NewMembership, tripleKey } from './rules.ts';
 import {
   findHolonMemberships,
@@ -45,16 +49,17 @@ import {
   lockMembership,
   type MembershipRow,
   readMembership,
+  removeMembership,
   saveMembership,
   tryLockHolonForBulkAdd,
 } from './statements/writes.ts';
 
 export function createMembershipHandlers(
-  deps: Pick<Dependencies, 'config' | 'db' | 'today' | 'idempotency' | 'eventOutbox'>,
+  deps: Pick<Dependencies, 'config' | 'db' | 'today' | 'idempotency' | 'eventOutbox' | 'history'>,
 ): HandlersOf<typeof membershipRpcs> {
   return {
     ...createListHandlers(deps),
-    updateMembership: createUpdateMembership(deps),
+    ...createWriteHandlers(deps),
     ...createBulkAddHandlers(deps),
   };
 }
@@ -97,23 +102,61 @@ const membership: WorkflowKind = {
   find: findMembership,
   save: saveMembership,
   read: readMembership,
-  emit: (eventOutbox, tx, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
-    emitMembership(eventOutbox, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
+  remove: removeMembership,
+  emit: (eventOutbox, tx, what, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
+    emitMembership(eventOutbox, tx, what, id, { person_id: personId, holon_id: holonId, ...onJourney }),
 };
 
-function createUpdateMembership({
-  idempotency,
-  eventOutbox,
-}: Pick<Dependencies, 'idempotency' | 'eventOutbox'>): Handler<typeof membershipRpcs.updateMembership> {
-  return (request, context) =>
-    idempotency.run(context, request, async (tx) => {
-      const { membership_id: id, ...update } = request;
-      try {
-        return await updateWorkflow(eventOutbox, tx, membership, id, update, context.actor);
-      } catch (error) {
-        throw translateDuplicate(error);
-      }
-    });
+type MembershipWriteHandlers = Pick<
+  HandlersOf<typeof membershipRpcs>,
+  'createMembership' | 'updateMembership' | 'deleteMembership'
+>;
+
+function createWriteHandlers(
+  deps: Pick<Dependencies, 'db' | 'idempotency' | 'eventOutbox' | 'history'>,
+): MembershipWriteHandlers {
+  const { db, idempotency, eventOutbox } = deps;
+  return {
+    createMembership: (request, context) =>
+      idempotency.run(context, request, async (tx) => {
+        const { person_id: personId, holon_id: holonId, note } = request;
+        const id = await createMembership(
+          deps,
+          tx,
+          {
+            personId,
+            holonId,
+            journeySlug: request.journey_slug,
+            stepSlug: request.step_slug,
+            followUpAfter: request.follow_up_after,
+            responsiblePersonId: request.responsible_person_id,
+          },
+          context,
+        );
+        if (typeof note === 'string') {
+          const { actor } = context;
+          const authorPersonId = actor?.kind === 'user' ? actor.personId : null;
+          const about = { personIds: [personId], holonIds: [holonId], membershipId: id };
+          await createNote(eventOutbox, tx, { text: note, authorPersonId, ...about });
+        }
+        const { body, full } = await getMembershipJson(tx, id, readViewer(context.actor));
+        return withEtag(rawJson(`{"membership":${body}}`), entityTag(full));
+      }),
+    updateMembership: (request, context) =>
+      idempotency.run(context, request, async (tx) => {
+        const { membership_id: id, ...update } = request;
+        try {
+          return await updateWorkflow(deps, tx, membership, id, update, context);
+        } catch (error) {
+          throw translateDuplicate(error);
+        }
+      }),
+    deleteMembership: ({ membership_id: id, if_match: ifMatch }, context) =>
+      db.transaction(async (tx) => {
+        await deleteWorkflow(deps, tx, membership, { id, ifMatch }, context);
+        return {};
+      }),
+  };
 }
 
 /** Interval of retries while another bulk write has the lock. */
@@ -122,8 +165,8 @@ const pollMs = 50;
 export function createBulkAddHandlers({
   config,
   idempotency,
-  eventOutbox,
-}: Pick<Dependencies, 'idempotency' | 'eventOutbox'> & {
+  ...deps
+}: Pick<Dependencies, 'idempotency' | 'eventOutbox' | 'history'> & {
   readonly config: Pick<Dependencies['config'], 'BULK_ADD_WAIT_MS'>;
 }): Pick<HandlersOf<typeof membershipRpcs>, 'bulkAddMemberships'> {
   return {
@@ -133,7 +176,7 @@ export function createBulkAddHandlers({
       for (;;) {
         // A waiting call uses no connection. Otherwise a few overlapping calls would exhaust the pool.
         const added = await idempotency.run(context, fullRequest, (tx) =>
-          addUnderLock(eventOutbox, tx, holonId, request, context.actor),
+          addUnderLock(deps, tx, holonId, request, context),
         );
         if (added !== undefined) return added;
         if (performance.now() >= deadline) throw inProgress();
@@ -154,13 +197,13 @@ function inProgress(): AppError {
  * depend on the number of items.
  */
 async function addUnderLock(
-  eventOutbox: EventOutbox,
+  { eventOutbox, history }: WorkflowDependencies,
   tx: Tx,
   holonId: number,
   request: BulkAdd,
-  actor: Actor | undefined,
+  context: HistoryContext,
 ): Promise<BulkAdded | undefined> {
-  const own = await tryLockHolonForBulkAdd(tx, { holonId, ...readViewer(actor) });
+  const own = await tryLockHolonForBulkAdd(tx, { holonId, ...readViewer(context.actor) });
   if (own === undefined || !own.visible) throw notFound();
   if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You cannot edit this holon.' });
   if (own.locked !== true) return undefined;
@@ -176,7 +219,9 @@ async function addUnderLock(
   const facts = await findFacts(tx, holonId, items);
   const { decisions, added } = decideBulk(items, facts);
   const ids = await insert(tx, holonId, added, facts.present);
-  await emitWritten(eventOutbox, tx, 'membership', 'created', [...ids.written.values()]);
+  const created = [...ids.written.values()];
+  await emitWritten(eventOutbox, tx, 'membership', 'created', created);
+  history.created(tx, context, 'memberships', created);
   return report(items, decisions, ids);
 }
 

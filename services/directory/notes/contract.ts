@@ -1,8 +1,10 @@
 /** Operations on notes of the open API (rules/memberships#notes). */
-import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
+import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,
+  ifMatch,
   limitParameter,
+  maxNoteLength,
   NoteItem,
   pageFields,
   countedOffsetParameter,
@@ -23,7 +25,84 @@ const notes = Type.Object({
   items: Type.Array(NoteItem, { description: 'Newest first.' }),
 });
 
+const noteFields = {
+  body: Type.String({
+    maxLength: maxNoteLength,
+    description: 'Must not be blank. Leading and trailing whitespace is removed.',
+  }),
+};
+
+export const NewPersonNote = Type.Object(
+  {
+    ...noteFields,
+    holon_id: Type.Optional(
+      nullable(Type.Integer({ description: 'A holon that the note also concerns; the note is listed for both.' })),
+    ),
+  },
+  { $id: 'NewPersonNote' },
+);
+export type NewPersonNote = Static<typeof NewPersonNote>;
+export const NewHolonNote = Type.Object(noteFields, { $id: 'NewHolonNote' });
+export const NoteUpdate = Type.Object(noteFields, { $id: 'NoteUpdate' });
+
+const noteReply = { note: NoteItem };
+const invalidNote = 'The note is blank';
+const changeErrors = {
+  ...v1Errors.precondition,
+  ...v1Errors.denied('The caller is neither the author nor a superuser, or the platform wrote the note.'),
+  ...v1Errors.notFound('The note does not exist, or the caller cannot see one of its holons.'),
+};
+
 export const noteRpcs = {
+  createPersonNote: rpc({
+    subject: 'directory.people.create-note',
+    callers: byUsers,
+    idempotent: true,
+    summary: 'Writes a note on a person, and on a holon if given (W4).',
+    request: Type.Object({ person_id: anyId('Id of the person.'), ...NewPersonNote.properties }),
+    reply: Type.Object(noteReply),
+    errors: {
+      ...v1Errors.validation(`${invalidNote}, or the holon does not exist.`),
+      ...v1Errors.denied('The caller cannot edit the holon, or has no global edit access and gave no holon.'),
+      ...v1Errors.notFound('The person does not exist.'),
+    },
+  }),
+  createHolonNote: rpc({
+    subject: 'directory.holons.create-note',
+    callers: byUsers,
+    idempotent: true,
+    summary: 'Writes a note on a holon (W4).',
+    request: Type.Object({ holon_id: anyId('Id of the holon.'), ...NewHolonNote.properties }),
+    reply: Type.Object(noteReply),
+    errors: {
+      ...v1Errors.validation(`${invalidNote}.`),
+      ...v1Errors.denied('The caller cannot edit the holon.'),
+      ...v1Errors.notFound('The holon does not exist, or the caller cannot see it.'),
+    },
+  }),
+  updateNote: rpc({
+    subject: 'directory.notes.update',
+    callers: byUsers,
+    idempotent: true,
+    summary: 'Changes the text of a note (W4).',
+    request: Type.Object({ note_id: anyId('Id of the note.'), ...NoteUpdate.properties, ...ifMatch }),
+    reply: Type.Object({
+      ...noteReply,
+      changes: Type.Object(
+        { body: Type.Optional(Type.Object({ old: Type.String(), new: Type.String() })) },
+        { $id: 'NoteChanges', description: 'Changed fields only.' },
+      ),
+    }),
+    errors: { ...v1Errors.validation(`${invalidNote}.`), ...changeErrors },
+  }),
+  deleteNote: rpc({
+    subject: 'directory.notes.delete',
+    callers: byUsers,
+    summary: 'Deletes a note (W4).',
+    request: Type.Object({ note_id: anyId('Id of the note.'), ...ifMatch }),
+    reply: Type.Object({}),
+    errors: changeErrors,
+  }),
   listNotesOfPerson: rpc({
     subject: 'directory.people.list-notes',
     callers: byUsers,

@@ -5,7 +5,13 @@
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { noteItemSql } from '../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
-import { holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
+import {
+  canEditHolonSql,
+  holonVisibleSql,
+  noteReadableSql,
+  viewerParams,
+  type ViewerSql,
+} from '../visibility/index.ts';
 
 type Owner = 'person' | 'holon';
 
@@ -165,4 +171,61 @@ export const listNotesOfHolon = statement.maybeOne({
       exists: sql`exists (select from directory.holons own join directory.object_classes own_class on own_class.id = own.class_id
     where own.id = ${holonId} and ${holonVisibleSql('own', 'own_class', viewer)})`,
     }),
+});
+
+export const findPerson = statement.maybeOne({
+  name: 'notes.find-person',
+  params: { id: t.integer },
+  row: { id: t.integer },
+  sql: ({ id }) => sql`select id from directory.people where id = ${id}`,
+});
+
+/** Share-locks a holon until the transaction ends, and returns what the caller may do with it. */
+export const lockHolonForShare = statement.maybeOne({
+  name: 'notes.lock-holon',
+  params: { id: t.integer, ...viewerParams },
+  row: { visible: t.boolean, editable: t.boolean },
+  sql: ({ id, ...viewer }) => sql`
+    select ${holonVisibleSql('h', 'c', viewer)} as visible, ${canEditHolonSql('h', viewer)} as editable
+    from directory.holons h join directory.object_classes c on c.id = h.class_id where h.id = ${id} for key share of h`,
+});
+
+/** Locks the note until the transaction ends. Read it in the next statement, which sees the latest version. */
+export const lockNote = statement.none({
+  name: 'notes.lock',
+  params: { id: t.integer },
+  sql: ({ id }) => sql`select id from directory.notes where id = ${id} for update`,
+});
+
+export const findNote = statement.maybeOne({
+  name: 'notes.find',
+  params: { id: t.integer, ...viewerParams },
+  row: {
+    text: t.text,
+    author_person_id: t.integer.nullable,
+    /** False for notes of the platform and of other services. */
+    by_person: t.boolean,
+    visible: t.boolean,
+    body: t.text,
+  },
+  sql: ({ id, ...viewer }) => sql`
+    select n.body as text, n.author_person_id, n.note_type = 'note' and n.dedupe_key is null as by_person,
+      ${noteReadableSql('n', viewer)} as visible, ${noteItemSql('n', 'author')}::text as body
+    from directory.notes n left join directory.people author on author.id = n.author_person_id where n.id = ${id}`,
+});
+
+/** Changes the text and returns the NoteItem. */
+export const saveNote = statement.one({
+  name: 'notes.save',
+  params: { id: t.integer, text: t.text },
+  row: bodyRow,
+  sql: ({ id, text }) => sql`
+    with n as (update directory.notes set body = ${text} where id = ${id} returning *)
+    select ${noteItemSql('n', 'author')}::text as body from n left join directory.people author on author.id = n.author_person_id`,
+});
+
+export const deleteNote = statement.none({
+  name: 'notes.delete',
+  params: { id: t.integer },
+  sql: ({ id }) => sql`delete from directory.notes where id = ${id}`,
 });

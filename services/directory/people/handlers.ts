@@ -6,7 +6,7 @@ import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import { historyContextOfJob } from '#libs/history';
-import { type Handler, type HandlersOf, type RawJson, rawJson } from '#libs/nats';
+import { type Handler, type HandlersOf, type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { emailKey, isBlank, phoneDigits } from '#libs/text';
@@ -66,12 +66,10 @@ function createReadHandlers({ db }: Pick<Dependencies, 'db'>): PeopleReadHandler
   };
 }
 
-function createCreatePerson({
-  jobs,
-  idempotency,
-  eventOutbox,
-  history,
-}: Pick<Dependencies, 'jobs' | 'idempotency' | 'eventOutbox' | 'history'>): Handler<typeof peopleRpcs.createPerson> {
+function createCreatePerson(
+  deps: Pick<Dependencies, 'jobs' | 'idempotency' | 'eventOutbox' | 'history'>,
+): Handler<typeof peopleRpcs.createPerson> {
+  const { jobs, idempotency, eventOutbox, history } = deps;
   return async (request, context) => {
     const { actor } = context;
     const viewer = readViewer(actor);
@@ -83,10 +81,10 @@ function createCreatePerson({
       const { id, person } = await insertUnlessKnown(tx, values, request);
       history.created(tx, context, 'people', [id]);
       await emitWritten(eventOutbox, tx, 'person', 'created', [id]);
-      const membershipId = await addFirstMembership(eventOutbox, tx, id, request.membership);
+      const membershipId = await addFirstMembership(deps, tx, id, request.membership, context);
       const noteJson =
         note === undefined ? 'null' : await attachNote(eventOutbox, tx, note, id, membershipId, request, actor);
-      const membership = membershipId === undefined ? 'null' : await getMembershipJson(tx, membershipId, viewer);
+      const membership = membershipId === undefined ? 'null' : (await getMembershipJson(tx, membershipId, viewer)).body;
       await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
       return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
     };
@@ -113,20 +111,22 @@ async function insertUnlessKnown(
  * Adds the first membership of a new person. Returns its id, or undefined if none was requested. @throws AppError 400
  */
 async function addFirstMembership(
-  eventOutbox: EventOutbox,
+  deps: Pick<Dependencies, 'eventOutbox' | 'history'>,
   tx: Tx,
   personId: number,
   request: NewPerson['membership'],
+  context: RequestContext,
 ): Promise<number | undefined> {
   if (request === undefined || request === null) return undefined;
-  return createMembership(eventOutbox, tx, {
+  const membership = {
     personId,
     holonId: request.holon_id,
     journeySlug: request.journey_slug,
-    stepSlug: request.step_slug ?? undefined,
+    stepSlug: request.step_slug,
     followUpAfter: request.follow_up_after,
     responsiblePersonId: request.responsible_person_id,
-  });
+  };
+  return createMembership(deps, tx, membership, context);
 }
 
 /** With a membership the note is in the feeds of person and holon, otherwise only in the person's. */

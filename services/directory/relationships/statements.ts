@@ -4,7 +4,13 @@
  */
 import { sql, statement, t } from '#libs/sql';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
-import { canEditHolonSql, belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
+import {
+  canEditHolonSql,
+  belongsToVisibleHolonSql,
+  holonVisibleSql,
+  unrestrictedSql,
+  viewerParams,
+} from '../visibility/index.ts';
 import {
   relationshipJoinsSql,
   relationshipSql,
@@ -13,6 +19,7 @@ import {
   stateParams,
   stateSql,
   workflowRow,
+  writtenRow,
 } from '../workflow/index.ts';
 
 /**
@@ -71,11 +78,51 @@ export const saveRelationship = statement.none({
   sql: (state) => saveSql('directory.relationships', state),
 });
 
+const endsParams = { fromId: t.integer, toId: t.integer, journeyId: t.integer.nullable };
+
+/** Locks the ends against concurrent creation of an equal relationship until the transaction ends. */
+export const lockEnds = statement.none({
+  name: 'relationships.lock-ends',
+  params: endsParams,
+  sql: ({ fromId, toId, journeyId }) => sql`
+    select pg_advisory_xact_lock(hashtextextended(concat_ws('/', 'directory.relationship', ${fromId}::integer, ${toId}::integer, ${journeyId}::integer), 0))`,
+});
+
+/** Returns the relationship in this direction on this journey, or without one. */
+export const findEqual = statement.maybeOne({
+  name: 'relationships.find-equal',
+  params: endsParams,
+  row: { id: t.integer },
+  sql: ({ fromId, toId, journeyId }) => sql`
+    select id from directory.relationships
+    where from_holon_id = ${fromId} and to_holon_id = ${toId} and journey_id is not distinct from ${journeyId} order by id limit 1`,
+});
+
+export const insertRelationship = statement.one({
+  name: 'relationships.insert',
+  params: {
+    ...endsParams,
+    stepId: t.integer.nullable,
+    followUpAfter: t.date.nullable,
+    responsiblePersonId: t.integer.nullable,
+  },
+  row: { id: t.integer },
+  sql: ({ fromId, toId, journeyId, stepId, followUpAfter, responsiblePersonId }) => sql`
+    insert into directory.relationships (from_holon_id, to_holon_id, journey_id, step_id, follow_up_after, responsible_person_id)
+    values (${fromId}, ${toId}, ${journeyId}, ${stepId}, ${followUpAfter}, ${responsiblePersonId}) returning id`,
+});
+
+export const removeRelationship = statement.none({
+  name: 'relationships.remove',
+  params: { id: t.integer },
+  sql: ({ id }) => sql`delete from directory.relationships where id = ${id}`,
+});
+
 /** Returns the JSON of the relationship. */
 export const readRelationship = statement.maybeOne({
   name: 'relationships.read',
   params: rowParams,
-  row: bodyRow,
+  row: writtenRow,
   sql: ({ id, ...viewer }) =>
-    sql`select ${relationshipSql(viewer)}::text as body from directory.relationships r ${relationshipJoinsSql} where r.id = ${id}`,
+    sql`select ${relationshipSql(viewer)}::text as body, ${relationshipSql(unrestrictedSql)}::text as full from directory.relationships r ${relationshipJoinsSql} where r.id = ${id}`,
 });

@@ -10,8 +10,10 @@ export {
   holonPublicSql,
   holonTagSql,
   holonVisibleSql,
+  noteReadableSql,
   privateClassesSql,
   readViewer,
   seenParentSql,
+  unrestrictedSql,
   viewerParams,
 } from './statements.ts';

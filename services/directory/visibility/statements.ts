@@ -138,3 +138,19 @@ export function holonListItemSql(holon: string, objectClass: string, viewer: Vie
   return sql`json_build_object(${holonFieldsSql(row, sql.id(objectClass), viewer)}, 
     'created_at', directory.iso_utc(${row}.created_at), 'updated_at', directory.iso_utc(${row}.updated_at))`;
 }
+
+/** The rights of a caller that sees everything, as SQL. For entity tags, which are equal for all callers (rules/http#etag). */
+export const unrestrictedSql: ViewerSql = { seesAll: sql`true`, accountId: sql`null::integer` };
+
+/**
+ * SQL condition: the note is in the feed of a person or holon, and the caller can see all of its holons.
+ * @param note alias of `directory.notes`
+ */
+export function noteReadableSql(note: string, viewer: ViewerSql): Sql {
+  const id = sql.id(`${note}.id`);
+  return sql`(exists (select from directory.person_notes own where own.note_id = ${id})
+      or exists (select from directory.holon_notes own where own.note_id = ${id}))
+    and not exists (select from directory.holon_notes on_holon
+      join directory.holons noted on noted.id = on_holon.holon_id join directory.object_classes noted_class on noted_class.id = noted.class_id
+      where on_holon.note_id = ${id} and not ${holonVisibleSql('noted', 'noted_class', viewer)} offset 0)`;
+}

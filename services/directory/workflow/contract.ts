@@ -20,6 +20,23 @@ export const workflowUpdateFields = {
   ),
 };
 
+/** Common optional fields of new memberships and relationships. */
+export const newWorkflowFields = {
+  step_slug: Type.Optional(
+    nullable(singleLine({ description: 'An active step of the journey. Default: the first one.' })),
+  ),
+  follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
+  responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
+  note: Type.Optional(
+    nullable(
+      Type.String({
+        maxLength: maxNoteLength,
+        description: 'Must not be blank. Leading and trailing whitespace is removed.',
+      }),
+    ),
+  ),
+};
+
 export const textChange = Type.Optional(
   Type.Object(
     { old: nullable(Type.String()), new: nullable(Type.String()) },

@@ -6,7 +6,6 @@ export {
   type DateSpan,
   type JourneyStep,
   type Today,
-  checkFollowUp,
   findActiveStep,
   findNextStep,
   isCalendarDate,
@@ -14,7 +13,6 @@ export {
   spanOf,
 } from './rules.ts';
 export {
-  findHolon,
   findJourneysFor,
   findPeople,
   membershipJoinsSql,
@@ -28,7 +26,16 @@ export {
   stateParams,
   stateSql,
   workflowRow,
+  writtenRow,
   worklistMembershipSql,
   worklistRelationshipSql,
 } from './statements.ts';
-export { type WorkflowKind, checkResponsible, findAllowedJourney, updateWorkflow } from './update.ts';
+export { type NewWorkflow, checkNewWorkflow, lockHolonsOf, lockPeopleOf } from './create.ts';
+export {
+  type WorkflowDependencies,
+  type WorkflowKind,
+  deleteWorkflow,
+  findAllowedJourney,
+  findJourney,
+  updateWorkflow,
+} from './update.ts';

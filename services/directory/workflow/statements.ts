@@ -4,7 +4,7 @@
  */
 import { type RowOf, sql, type Sql, type SqlPart, statement, t } from '#libs/sql';
 import { personOrNullSql, personPublicSql } from '../api-objects/index.ts';
-import { holonPublicSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
+import { canEditHolonSql, holonPublicSql, holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
 
 export const findJourneysFor = statement.many({
   name: 'workflow.find-journeys',
@@ -58,11 +58,15 @@ export const findPeople = statement.many({
     from directory.people p where p.id = any(${ids}) order by p.id for key share of p`,
 });
 
-export const findHolon = statement.maybeOne({
-  name: 'workflow.find-holon',
-  params: { id: t.integer },
-  row: { id: t.integer },
-  sql: ({ id }) => sql`select h.id from directory.holons h where h.id = ${id} for key share`,
+/** Returns what the caller may do with the holons. They are share-locked until the transaction ends. */
+export const findHolons = statement.many({
+  name: 'workflow.find-holons',
+  params: { ids: t.integer.array, ...viewerParams },
+  row: { id: t.integer, visible: t.boolean, editable: t.boolean },
+  sql: ({ ids, ...viewer }) => sql`
+    select h.id, ${holonVisibleSql('h', 'c', viewer)} as visible, ${canEditHolonSql('h', viewer)} as editable
+    from directory.holons h join directory.object_classes c on c.id = h.class_id
+    where h.id = any(${ids}) order by h.id for key share of h`,
 });
 
 /** Returns SQL that joins journey, step and responsible person of a row, as `j`, `s`, `responsible`. */
@@ -126,6 +130,14 @@ export const worklistRelationshipSql = (viewer: ViewerSql): Sql => worklistSql('
 
 /** Parameters of queries about one row for a caller. */
 export const rowParams = { id: t.integer, ...viewerParams };
+
+/** Row of a statement that returns the JSON of a membership or relationship. */
+export const writtenRow = {
+  /** As the caller sees it. */
+  body: t.text,
+  /** As a caller sees it that sees everything. The entity tag is its digest (rules/http#etag). */
+  full: t.text,
+};
 
 /** Columns of the current state of a membership or relationship, with the caller's rights. */
 export const workflowRow = {

@@ -1,11 +1,15 @@
-/** Updates of memberships and relationships with a note, in one transaction (rules/memberships#updates; D46, D46a). */
+/**
+ * Updates of memberships and relationships with a note, in one transaction, and their deletion
+ * (rules/memberships#updates; D46, D46a, W3).
+ */
 import { type Actor, isPossibleId, type Static, type TObject } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
-import type { EventOutbox } from '#libs/feed';
+import type { HistoryContext } from '#libs/history';
 import { rawJson, type RawJson, type TaggedReply, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
-import type { ParamsOf, Queryable } from '#libs/sql';
+import type { ParamsOf, Queryable, RowOf } from '#libs/sql';
+import type { Dependencies } from '../dependencies.ts';
 import { checkIfMatch } from '../lists/index.ts';
 import { createNote, readNote } from '../notes/index.ts';
 import { lockPeopleForShare } from '../person-rows/index.ts';
@@ -19,6 +23,7 @@ import {
   type rowParams,
   type stateParams,
   type WorkflowRow,
+  type writtenRow,
 } from './statements.ts';
 
 /**
@@ -37,10 +42,20 @@ export interface WorkflowKind {
   readonly lock: (tx: Tx, row: { readonly id: number }) => Promise<void>;
   readonly find: (tx: Tx, params: ParamsOf<typeof rowParams>) => Promise<WorkflowRow | undefined>;
   readonly save: (tx: Tx, state: ParamsOf<typeof stateParams>) => Promise<void>;
-  readonly read: (tx: Tx, params: ParamsOf<typeof rowParams>) => Promise<{ readonly body: string } | undefined>;
-  /** Emits the feed event of the update. */
-  readonly emit: (eventOutbox: EventOutbox, tx: Tx, id: number, is: WorkflowEvent) => void;
+  readonly read: (tx: Tx, params: ParamsOf<typeof rowParams>) => Promise<WrittenRow | undefined>;
+  readonly remove: (tx: Tx, row: { readonly id: number }) => Promise<void>;
+  /** Emits the feed event of the change. */
+  readonly emit: (
+    eventOutbox: WorkflowDependencies['eventOutbox'],
+    tx: Tx,
+    what: 'updated' | 'deleted',
+    id: number,
+    is: WorkflowEvent,
+  ) => void;
 }
+
+export type WrittenRow = RowOf<typeof writtenRow>;
+export type WorkflowDependencies = Pick<Dependencies, 'eventOutbox' | 'history'>;
 
 /** Values of the feed event. */
 export interface WorkflowEvent {
@@ -62,25 +77,17 @@ interface WorkflowState {
 
 /** Updates a row. Concurrent updates of a row run one after the other, and each sees the result of the previous one. */
 export async function updateWorkflow(
-  eventOutbox: EventOutbox,
+  { eventOutbox, history }: WorkflowDependencies,
   tx: Tx,
   kind: WorkflowKind,
   id: number,
   request: WorkflowUpdate,
-  actor: Actor | undefined,
+  context: HistoryContext,
 ): Promise<TaggedReply<RawJson>> {
-  const viewer = readViewer(actor);
-  const authorPersonId = actor?.kind === 'user' ? actor.personId : null;
-  const personIds = [request.responsible_person_id ?? 0, authorPersonId ?? 0].filter(isPossibleId);
-  const peopleToLock = { personIds, membershipId: kind.name === 'membership' ? id : null };
-  const [, , row] = await tx.pipeline(
-    () => lockPeopleForShare(tx, peopleToLock),
-    () => kind.lock(tx, { id }),
-    () => kind.find(tx, { id, ...viewer }),
-  );
-  if (row === undefined || !row.visible) throw notFound();
-  if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You cannot edit this ${kind.name}.` });
-  await checkIfMatch(request.if_match, () => kind.read(tx, { id, ...viewer }));
+  const viewer = readViewer(context.actor);
+  const authorPersonId = personOf(context.actor);
+  const row = await lockEditable(tx, kind, id, context.actor, [request.responsible_person_id, authorPersonId]);
+  await checkTag(tx, kind, id, request.if_match);
   readNote(request.note);
   checkFollowUp(request.follow_up_after);
   checkStepControls(request);
@@ -90,9 +97,17 @@ export async function updateWorkflow(
   const { journeyId, stepId, followUpAfter, responsiblePersonId } = after;
   if (changed) {
     const { person_ids: personIds, holon_ids: holonIds } = row;
-    kind.emit(eventOutbox, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
+    kind.emit(eventOutbox, tx, 'updated', id, {
+      personIds,
+      holonIds,
+      journey_id: journeyId,
+      journey: after.journeySlug,
+    });
   }
-  const [, note, updated] = await tx.pipeline(
+  const [, , note, updated] = await tx.pipeline(
+    async () => {
+      if (changed) await history.track(tx, context, listOf[kind.name], [id]);
+    },
     async () => {
       if (changed) await kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId });
     },
@@ -110,8 +125,57 @@ export async function updateWorkflow(
   const reply = rawJson(
     `{"${kind.name}":${updated.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`,
   );
-  return withEtag(reply, entityTag(updated.body));
+  return withEtag(reply, entityTag(updated.full));
 }
+
+/** Deletes a row. Its notes remain in the feeds. @throws AppError 403, 404, 412 */
+export async function deleteWorkflow(
+  { eventOutbox, history }: WorkflowDependencies,
+  tx: Tx,
+  kind: WorkflowKind,
+  { id, ifMatch }: { readonly id: number; readonly ifMatch: string | null | undefined },
+  context: HistoryContext,
+): Promise<void> {
+  const row = await lockEditable(tx, kind, id, context.actor, []);
+  await checkTag(tx, kind, id, ifMatch);
+  const { person_ids: personIds, holon_ids: holonIds, journey_id, journey_slug: journey } = row;
+  kind.emit(eventOutbox, tx, 'deleted', id, { personIds, holonIds, journey_id, journey });
+  await history.track(tx, context, listOf[kind.name], [id]);
+  await kind.remove(tx, { id });
+}
+
+/** Kinds of history by row. */
+const listOf = { membership: 'memberships', relationship: 'relationships' } as const;
+
+/** Locks the row and these people. @throws AppError 404 for an invisible row, 403 without the right to edit it */
+async function lockEditable(
+  tx: Tx,
+  kind: WorkflowKind,
+  id: number,
+  actor: Actor | undefined,
+  people: readonly (number | null | undefined)[],
+): Promise<WorkflowRow> {
+  if (!isPossibleId(id)) throw notFound();
+  const personIds = people.map((personId) => personId ?? 0).filter(isPossibleId);
+  const [, , row] = await tx.pipeline(
+    () => lockPeopleForShare(tx, { personIds, membershipId: kind.name === 'membership' ? id : null }),
+    () => kind.lock(tx, { id }),
+    () => kind.find(tx, { id, ...readViewer(actor) }),
+  );
+  if (row === undefined || !row.visible) throw notFound();
+  if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You cannot edit this ${kind.name}.` });
+  return row;
+}
+
+/** @throws AppError 412 unless the tag is that of the row */
+function checkTag(tx: Tx, kind: WorkflowKind, id: number, ifMatch: string | null | undefined): Promise<void> {
+  return checkIfMatch(ifMatch, async () => {
+    const row = await kind.read(tx, { id, seesAll: true, accountId: null });
+    return row === undefined ? undefined : { body: row.full };
+  });
+}
+
+const personOf = (actor: Actor | undefined): number | null => (actor?.kind === 'user' ? actor.personId : null);
 
 function stateOf(row: WorkflowRow): WorkflowState {
   return {
@@ -172,6 +236,20 @@ export async function checkResponsible(tx: Queryable, personId: number | null | 
 }
 
 /**
+ * Returns a journey with its steps. @param holonId holon for whose class `allowed` is decided. @throws AppError 400
+ * when it is unknown
+ */
+export async function findJourney(
+  tx: Queryable,
+  holonId: number,
+  slug: string,
+): Promise<{ id: number; allowed: boolean; steps: readonly JourneyStep[] }> {
+  const [journey] = await findJourneysFor(tx, { holonId, slugs: [slug] });
+  if (journey === undefined) throw badRequest(`The journey "${slug}" does not exist.`);
+  return { ...journey, steps: JSON.parse(journey.steps) as JourneyStep[] };
+}
+
+/**
  * Returns a journey of the effective catalogue of the holon's class, with its steps. @throws AppError 400 when it is
  * unknown or not in the catalogue
  */
@@ -180,8 +258,7 @@ export async function findAllowedJourney(
   holonId: number,
   slug: string,
 ): Promise<{ id: number; steps: readonly JourneyStep[] }> {
-  const [journey] = await findJourneysFor(tx, { holonId, slugs: [slug] });
-  if (journey === undefined) throw badRequest(`The journey "${slug}" does not exist.`);
-  if (!journey.allowed) throw badRequest(`The journey "${slug}" is not in the catalogue of the holon's class.`);
-  return { id: journey.id, steps: JSON.parse(journey.steps) as JourneyStep[] };
+  const { id, allowed, steps } = await findJourney(tx, holonId, slug);
+  if (!allowed) throw badRequest(`The journey "${slug}" is not in the catalogue of the holon's class.`);
+  return { id, steps };
 }

@@ -46,9 +46,9 @@ const editor = (idempotencyKey?: string) => ({
 });
 type CreateRequest = Parameters<typeof create>[0];
 const create = (request: { slug: string; name: string; [field: string]: unknown }, key?: string) =>
-  fixture.bus.call(createAgent, request as never, editor(key));
+  fixture.bus.call(createAgent, request, editor(key));
 const update = (slug: string, request: Record<string, unknown>) =>
-  fixture.bus.call(updateAgent, { slug, ...request } as never, editor());
+  fixture.bus.call(updateAgent, { slug, ...request }, editor());
 const get = (slug: string) => fixture.bus.call(getWorkspaceAgent, { slug }, editor());
 const storedConfig = async (slug: string): Promise<unknown> => {
   const [row] = await fixture.env.sql<{ config: string }>(

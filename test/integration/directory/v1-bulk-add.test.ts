@@ -5,6 +5,7 @@ import { IdempotencyStore } from '#libs/idempotency';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitForLockWait } from '#libs/testing';
+import { createDirectoryHistory } from '../../../services/directory/history/index.ts';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers.ts';
 import { tryLockHolonForBulkAdd } from '../../../services/directory/memberships/statements/writes.ts';
 import {
@@ -233,6 +234,7 @@ describe('concurrent bulk writes of one holon (D45)', () => {
     const impatient = createBulkAddHandlers({
       idempotency: new IdempotencyStore(db),
       eventOutbox,
+      history: createDirectoryHistory(),
       config: { BULK_ADD_WAIT_MS: 1_000 },
     });
     try {
@@ -319,6 +321,7 @@ describe('concurrent bulk writes of one holon (D45)', () => {
       const { bulkAddMemberships } = createBulkAddHandlers({
         idempotency: new IdempotencyStore(counting),
         eventOutbox,
+        history: createDirectoryHistory(),
         config: { BULK_ADD_WAIT_MS: 3_000 },
       });
       const reply = await bulkAddMemberships(

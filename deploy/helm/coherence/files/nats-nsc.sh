@@ -224,9 +224,15 @@ user api-gateway \
   --allow-pub 'directory.accounts.accept-invitation' \
   --allow-pub 'directory.people.list-memberships' \
   --allow-pub 'directory.holons.list-memberships' \
+  --allow-pub 'directory.memberships.create' \
+  --allow-pub 'directory.memberships.delete' \
   --allow-pub 'directory.memberships.update' \
   --allow-pub 'directory.memberships.bulk-add' \
   --allow-pub 'directory.people.merge' \
+  --allow-pub 'directory.people.create-note' \
+  --allow-pub 'directory.holons.create-note' \
+  --allow-pub 'directory.notes.update' \
+  --allow-pub 'directory.notes.delete' \
   --allow-pub 'directory.people.list-notes' \
   --allow-pub 'directory.holons.list-notes' \
   --allow-pub 'directory.accounts.change-password' \
@@ -237,6 +243,8 @@ user api-gateway \
   --allow-pub 'directory.people.create' \
   --allow-pub 'directory.people.update' \
   --allow-pub 'directory.holons.list-relationships' \
+  --allow-pub 'directory.relationships.create' \
+  --allow-pub 'directory.relationships.delete' \
   --allow-pub 'directory.relationships.update' \
   --allow-pub 'directory.search.find' \
   --allow-pub 'directory.sessions.login' \

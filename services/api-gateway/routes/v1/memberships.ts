@@ -1,19 +1,34 @@
-/** Memberships, relationships, notes and the worklist of the open API (rules/memberships; D45 to D50). */
+/** Memberships, relationships, notes and the worklist of the open API (rules/memberships; D45 to D50, W3, W4). */
 import { route, Type } from '#libs/contract';
 import {
   BulkAdd,
   directory,
+  ExistingMembership,
+  ExistingRelationship,
   holonMembershipsQuery,
   holonRelationshipsQuery,
   MembershipUpdate,
+  NewHolonNote,
+  NewMembership,
+  NewPersonNote,
+  NewRelationship,
   notesQuery,
+  NoteUpdate,
   personMembershipsQuery,
   RelationshipUpdate,
   worklistQuery,
 } from '#services/directory';
 import { ifMatch } from '../if-match.ts';
 
-const { listPersonMemberships, listHolonMemberships, updateMembership, bulkAddMemberships } = directory.rpcs;
+const {
+  listPersonMemberships,
+  listHolonMemberships,
+  createMembership,
+  updateMembership,
+  deleteMembership,
+  bulkAddMemberships,
+} = directory.rpcs;
+const membershipParams = Type.Object({ membership_id: Type.Integer({ description: 'Id of the membership.' }) });
 
 export const membershipRoutes = [
   route({
@@ -47,6 +62,41 @@ export const membershipRoutes = [
   }),
   route({
     method: 'POST',
+    path: '/api/v1/memberships',
+    operationId: 'createMembership',
+    tag: 'memberships',
+    summary: 'Create a membership',
+    description:
+      'Bulk-add restrictions of the journey do not apply. With `note`, a note is listed for person and holon.',
+    auth: 'v1',
+    scope: 'directory:write',
+    body: { schema: NewMembership },
+    rpc: createMembership,
+    etag: true,
+    status: 201,
+    replies: {
+      201: { description: 'The membership.', schema: createMembership.reply },
+      409: { description: 'The membership exists.', schema: ExistingMembership },
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/memberships/{membership_id}',
+    operationId: 'deleteMembership',
+    tag: 'memberships',
+    summary: 'Delete a membership',
+    description: 'Notes about the membership remain listed for person and holon.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: membershipParams,
+    headers: ifMatch('membership'),
+    rpc: deleteMembership,
+    toRequest: ({ params, headers }) => ({ ...params, if_match: headers['If-Match'] }),
+    status: 204,
+    replies: { 204: { description: 'The membership is deleted.' } },
+  }),
+  route({
+    method: 'POST',
     path: '/api/v1/memberships/{membership_id}/update',
     operationId: 'updateMembership',
     tag: 'memberships',
@@ -55,7 +105,7 @@ export const membershipRoutes = [
       'All changes of one request are applied together or not at all. This is the only way to move a membership to another journey.',
     auth: 'v1',
     scope: 'directory:write',
-    params: Type.Object({ membership_id: Type.Integer({ description: 'Id of the membership.' }) }),
+    params: membershipParams,
     headers: ifMatch('membership'),
     body: { schema: MembershipUpdate },
     rpc: updateMembership,
@@ -84,7 +134,8 @@ export const membershipRoutes = [
   }),
 ];
 
-const { listHolonRelationships, updateRelationship } = directory.rpcs;
+const { listHolonRelationships, createRelationship, updateRelationship, deleteRelationship } = directory.rpcs;
+const relationshipParams = Type.Object({ relationship_id: Type.Integer({ description: 'Id of the relationship.' }) });
 
 export const relationshipRoutes = [
   route({
@@ -105,6 +156,40 @@ export const relationshipRoutes = [
   }),
   route({
     method: 'POST',
+    path: '/api/v1/relationships',
+    operationId: 'createRelationship',
+    tag: 'relationships',
+    summary: 'Create a relationship',
+    description: 'Requires the right to edit one of the holons. With `note`, a note is listed for both.',
+    auth: 'v1',
+    scope: 'directory:write',
+    body: { schema: NewRelationship },
+    rpc: createRelationship,
+    etag: true,
+    status: 201,
+    replies: {
+      201: { description: 'The relationship.', schema: createRelationship.reply },
+      409: { description: 'The relationship exists.', schema: ExistingRelationship },
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/relationships/{relationship_id}',
+    operationId: 'deleteRelationship',
+    tag: 'relationships',
+    summary: 'Delete a relationship',
+    description: 'Notes about the relationship remain listed for both holons.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: relationshipParams,
+    headers: ifMatch('relationship'),
+    rpc: deleteRelationship,
+    toRequest: ({ params, headers }) => ({ ...params, if_match: headers['If-Match'] }),
+    status: 204,
+    replies: { 204: { description: 'The relationship is deleted.' } },
+  }),
+  route({
+    method: 'POST',
     path: '/api/v1/relationships/{relationship_id}/update',
     operationId: 'updateRelationship',
     tag: 'relationships',
@@ -112,7 +197,7 @@ export const relationshipRoutes = [
     description: 'All changes of one request are applied together or not at all.',
     auth: 'v1',
     scope: 'directory:write',
-    params: Type.Object({ relationship_id: Type.Integer({ description: 'Id of the relationship.' }) }),
+    params: relationshipParams,
     headers: ifMatch('relationship'),
     body: { schema: RelationshipUpdate },
     rpc: updateRelationship,
@@ -124,7 +209,9 @@ export const relationshipRoutes = [
   }),
 ];
 
-const { listNotesOfPerson, listNotesOfHolon } = directory.rpcs;
+const { listNotesOfPerson, listNotesOfHolon, createPersonNote, createHolonNote, updateNote, deleteNote } =
+  directory.rpcs;
+const noteParams = Type.Object({ note_id: Type.Integer({ description: 'Id of the note.' }) });
 
 export const noteRoutes = [
   route({
@@ -164,6 +251,71 @@ export const noteRoutes = [
         schema: listNotesOfHolon.reply,
       },
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/people/{person_id}/notes',
+    operationId: 'createPersonNote',
+    tag: 'notes',
+    summary: 'Write a note on a person',
+    description:
+      'Requires global edit access, or with `holon_id` the right to edit that holon. The note is listed for the person, and for the holon if given.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
+    body: { schema: NewPersonNote },
+    rpc: createPersonNote,
+    etag: true,
+    status: 201,
+    replies: { 201: { description: 'The note.', schema: createPersonNote.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/holons/{holon_id}/notes',
+    operationId: 'createHolonNote',
+    tag: 'notes',
+    summary: 'Write a note on a holon',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    body: { schema: NewHolonNote },
+    rpc: createHolonNote,
+    etag: true,
+    status: 201,
+    replies: { 201: { description: 'The note.', schema: createHolonNote.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/notes/{note_id}/update',
+    operationId: 'updateNote',
+    tag: 'notes',
+    summary: 'Change a note',
+    description: 'For the author and superusers. Notes of the platform cannot be changed.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: noteParams,
+    headers: ifMatch('note'),
+    body: { schema: NoteUpdate },
+    rpc: updateNote,
+    toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
+    etag: true,
+    replies: { 200: { description: 'The updated note and the changes.', schema: updateNote.reply } },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/notes/{note_id}',
+    operationId: 'deleteNote',
+    tag: 'notes',
+    summary: 'Delete a note',
+    description: 'For the author and superusers. Notes of the platform cannot be deleted.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: noteParams,
+    headers: ifMatch('note'),
+    rpc: deleteNote,
+    toRequest: ({ params, headers }) => ({ ...params, if_match: headers['If-Match'] }),
+    status: 204,
+    replies: { 204: { description: 'The note is deleted.' } },
   }),
 ];
 

@@ -1,7 +1,6 @@
 /** Statements that write memberships (rules/memberships#updates, rules/memberships#bulk-add). */
 import { type RowOf, sql, statement, t } from '#libs/sql';
-import { bodyRow } from '../../lists/index.ts';
-import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
+import { canEditHolonSql, holonVisibleSql, unrestrictedSql, viewerParams } from '../../visibility/index.ts';
 import {
   membershipJoinsSql,
   membershipWithBothSql,
@@ -10,6 +9,7 @@ import {
   stateParams,
   stateSql,
   workflowRow,
+  writtenRow,
 } from '../../workflow/index.ts';
 
 /** Unique constraint: a person has at most one membership per journey and holon. */
@@ -42,13 +42,20 @@ export const saveMembership = statement.none({
   sql: (state) => saveSql('directory.memberships', state),
 });
 
+export const removeMembership = statement.none({
+  name: 'memberships.remove',
+  params: { id: t.integer },
+  sql: ({ id }) => sql`delete from directory.memberships where id = ${id}`,
+});
+
 /** Returns the JSON of the membership with person and holon. */
 export const readMembership = statement.maybeOne({
   name: 'memberships.read',
   params: rowParams,
-  row: bodyRow,
+  row: writtenRow,
   sql: ({ id, ...viewer }) =>
-    sql`select ${membershipWithBothSql(viewer)}::text as body from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = ${id}`,
+    sql`select ${membershipWithBothSql(viewer)}::text as body, ${membershipWithBothSql(unrestrictedSql)}::text as full
+      from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = ${id}`,
 });
 
 /** Inserts a JSON list of NewMembership. Memberships that a concurrent writer inserted are absent from the result. */
