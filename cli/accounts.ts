@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { accountGroups, directory } from '#services/directory';
+import { registerAccountCommands } from './account-commands.ts';
 import { registerIdentities } from './account-identities.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
@@ -47,6 +48,7 @@ export function register(accounts: Command, context: CliContext): void {
 
   registerList(accounts, context);
   registerIdentities(accounts, context);
+  registerAccountCommands(accounts, context);
 
   accounts
     .command('create <email>')

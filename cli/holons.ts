@@ -7,6 +7,7 @@ import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
+import { registerHolonCommands } from './holon-commands.ts';
 import { moment } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
 import { parseId } from './parse-options.ts';
@@ -43,6 +44,7 @@ const relationshipColumns = {
 };
 
 export function register(group: Command, context: CliContext): void {
+  registerHolonCommands(group, context);
   registerSearch(group, 'Lists holons whose name or description contains a text')
     .option('--class <slug>', 'only holons of this class or its subclasses')
     .option('--parent <id>', 'only children of this holon', parseId)
