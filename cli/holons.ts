@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { directory } from '#services/directory';
+import type { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { registerHolonCommands } from './holon-commands.ts';
@@ -52,6 +52,7 @@ export function register(group: Command, context: CliContext): void {
       async (text: string | undefined, { limit, offset, ...filter }: Page & { class?: string; parent?: number }) => {
         // The operation needs a text or a class; the empty text matches every name.
         const q = text ?? (filter.class === undefined ? '' : undefined);
+        const { directory } = await import('#services/directory'); // contracts take long to load
         const { items, count } = await context.call(directory.rpcs.searchHolons, {
           ...(q === undefined ? {} : { q }),
           ...filter,
@@ -66,6 +67,7 @@ export function register(group: Command, context: CliContext): void {
     group.command('show <id-or-slug>').description('Shows a holon with its people and relationships'),
     200,
   ).action(async (idOrSlug: string, page: Page) => {
+    const { directory } = await import('#services/directory');
     const details = await context.call(
       directory.rpcs.showHolon,
       { holon_id: await findId(context, idOrSlug), ...page },
@@ -87,6 +89,7 @@ export function register(group: Command, context: CliContext): void {
 
 async function findId(context: CliContext, idOrSlug: string): Promise<number> {
   if (/^\d{1,10}$/.test(idOrSlug)) return Number(idOrSlug);
+  const { directory } = await import('#services/directory');
   const [found] = (await context.call(directory.rpcs.getHolons, { slugs: [idOrSlug] })).items;
   if (found === undefined) throw new CliError(`There is no holon ${idOrSlug}.`, 'not_found');
   return found.id;

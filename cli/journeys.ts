@@ -3,7 +3,6 @@
  * configuration.
  */
 import type { Command } from 'commander';
-import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
 import { registerJourneyCommands } from './journey-commands.ts';
 import { moment } from './output/cell.ts';
@@ -19,6 +18,7 @@ export function register(journeys: Command, context: CliContext): void {
     .argument('<step>', 'slug of the step')
     .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, 100)
     .action(async (journey: string, step: string, { limit }: { limit: number }) => {
+      const { directory } = await import('#services/directory'); // contracts take long to load
       const { items } = await context.call(
         directory.rpcs.listConfigAudit,
         { journey_slug: journey, step_slug: step, limit },

@@ -1,15 +1,13 @@
 /** `people …` (rules/cli#people-and-their-data): finds, exports, merges and erases people. */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { directory } from '#services/directory';
-import { storeErasuresWithBackups } from './backup/erasures.ts';
+import type { directory } from '#services/directory';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { erasePerson, type Counts } from './person-data/erase.ts';
-import { exportPerson } from './person-data/export.ts';
+import type { Counts } from './person-data/erase.ts';
 import { registerPersonCommands } from './person-commands.ts';
 import { registerMerging } from './person-data/merge.ts';
 import { type Page, registerSearch, describeMore, withPage } from './record-search.ts';
@@ -29,12 +27,14 @@ export function register(people: Command, context: CliContext): void {
   registerMerging(people, context);
   registerSearch(people, 'Lists people whose name contains a text').action(
     async (text: string | undefined, page: Page) => {
+      const { directory } = await import('#services/directory'); // contracts take long to load
       const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });
       context.print(items, table(items, personColumns, 'No people found.'), ...describeMore(page, count));
     },
   );
   withPage(people.command('show <key-id-or-email>').description('Shows a person with their memberships'), 200).action(
     async (who: string, page: Page) => {
+      const { directory } = await import('#services/directory');
       const { id } = await context.call(directory.rpcs.identifyPerson, { who });
       const details = await context.call(directory.rpcs.showPerson, { person_id: id, ...page }, `person ${id}`);
       const { person, memberships } = details;
@@ -65,6 +65,7 @@ export function register(people: Command, context: CliContext): void {
     .action(async (who: string, options: ExportOptions) => {
       const person = await identify(context, who, options);
       if (person.name === null) throw new CliError(`Person ${person.id} was erased.`);
+      const { exportPerson } = await import('./person-data/export.ts');
       const counts = await exportPerson(context, person, options.out);
       context.print(
         { person_id: person.id, file: options.out, counts },
@@ -86,7 +87,9 @@ export function register(people: Command, context: CliContext): void {
           'use --yes, or --dry-run first',
         );
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
+      const { erasePerson } = await import('./person-data/erase.ts');
       const counts = await erasePerson(context, person, { dryRun, onStep });
+      const { storeErasuresWithBackups } = await import('./backup/erasures.ts');
       if (!dryRun) await storeErasuresWithBackups(context);
       context.print(
         { person_id: person.id, dry_run: dryRun, counts },

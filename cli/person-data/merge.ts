@@ -1,14 +1,12 @@
 /** `people duplicates` and `people merge` (rules/people#merge-people; I3, I5). */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { directory } from '#services/directory';
+import type { directory } from '#services/directory';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';
 import { table } from '../output/table.ts';
 
-const { listDuplicates, mergePeople } = directory.rpcs;
-
-type Duplicate = ReplyOf<typeof listDuplicates>['items'][number];
+type Duplicate = ReplyOf<typeof directory.rpcs.listDuplicates>['items'][number];
 
 const duplicatesPerPage = 500;
 const columns = {
@@ -21,9 +19,10 @@ export function registerMerging(people: Command, context: CliContext): void {
     .command('duplicates')
     .description('Lists people who share an email or LinkedIn address')
     .action(async () => {
+      const { listDuplicates } = (await import('#services/directory')).directory.rpcs;
       const items: Duplicate[] = [];
       for (let after: string | null = ''; after !== null;) {
-        const page: ReplyOf<typeof listDuplicates> = await context.call(listDuplicates, {
+        const page: ReplyOf<typeof directory.rpcs.listDuplicates> = await context.call(listDuplicates, {
           after,
           limit: duplicatesPerPage,
         });
@@ -42,6 +41,7 @@ export function registerMerging(people: Command, context: CliContext): void {
     .option('--yes', 'skip the confirmation')
     .action(
       async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
+        const { mergePeople } = (await import('#services/directory')).directory.rpcs;
         const merge = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
         const preview = await merge(true);
         if (!dryRun && !yes && preview.outcome !== 'done')
@@ -61,7 +61,7 @@ const countColumns = {
   WHAT: ([what]: [string, number]) => what.replaceAll('_', ' '),
 };
 
-function describe({ outcome, keep, gone }: ReplyOf<typeof mergePeople>): string {
+function describe({ outcome, keep, gone }: ReplyOf<typeof directory.rpcs.mergePeople>): string {
   const [going, staying] = [
     `person ${gone.id}${gone.name === null ? '' : ` (${gone.name})`}`,
     `person ${keep.id} (${keep.name})`,

@@ -1,7 +1,7 @@
 /** Identifies the person of `people export` and `people erase`. */
 import { InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { directory } from '#services/directory';
+import type { directory } from '#services/directory';
 import type { CliContext } from '../context.ts';
 
 /** Identifiers of a person in the services. */
@@ -21,6 +21,7 @@ export async function identify(
   identifier: string,
   options: IdentityOptions,
 ): Promise<KnownPerson> {
+  const { directory } = await import('#services/directory'); // contracts take long to load
   const person = await context.call(directory.rpcs.identifyPerson, { who: identifier });
   return {
     ...person,

@@ -67,6 +67,44 @@ describe('people list|create|update', () => {
   });
 });
 
+describe('holons list|create|update|delete', () => {
+  it('creates, moves and deletes a holon', async () => {
+    const created = await ask('holons', 'create', '--name', 'Open day', '--class', 'event', '--slug', 'open-day');
+    expect(created).toMatchObject({ name: 'Open day', slug: 'open-day', type: 'event' });
+    expect(await ask('holons', 'list', '--q', 'open day')).toEqual([expect.objectContaining({ id: created.id })]);
+    expect((await ask('holons', 'update', 'open-day', '--slug', 'open-days')).changes).toEqual({
+      slug: { old: 'open-day', new: 'open-days' },
+    });
+    expect(await rejection('holons', 'create', '--name', 'X', '--class', 'event', '--slug', 'open-days')).toMatchObject(
+      { code: 'conflict', reason: 'slug_taken' },
+    );
+    expect(await rejection('holons', 'update', 'open-day', '--name', 'X')).toMatchObject({
+      message: 'There is no holon open-day.',
+    });
+    expect(await rejection('holons', 'delete', 'open-days')).toMatchObject({
+      message: expect.stringContaining('--yes'),
+    });
+    expect(await ask('holons', 'delete', 'open-days', '--yes')).toEqual({ deleted: created.id });
+  });
+});
+
+describe('accounts show|invite|reset-password', () => {
+  it('invites a user, and resets the password of an account', async () => {
+    const { account, invitation } = await ask('accounts', 'invite', 'New@example.org', '--group', 'chat_agents');
+    expect(account).toMatchObject({ has_password: false, groups: ['chat_agents'] });
+    expect(invitation.url).toMatch(/\/console\/invitation/);
+    expect(await ask('accounts', 'show', 'new@EXAMPLE.org')).toMatchObject({ id: account.id });
+    expect(await ask('accounts', 'show', String(account.id))).toMatchObject({ email: account.email });
+    expect(await rejection('accounts', 'invite', 'new@example.org')).toMatchObject({ reason: 'email_taken' });
+    expect(await rejection('accounts', 'show', 'nobody@example.org')).toMatchObject({ code: 'not_found' });
+    expect(await rejection('accounts', 'reset-password', 'new@example.org')).toMatchObject({
+      message: expect.stringContaining('--yes'),
+    });
+    const reset = await ask('accounts', 'reset-password', 'new@example.org', '--yes');
+    expect(reset.invitation.token).not.toBe(invitation.token);
+  });
+});
+
 describe('journeys list|show', () => {
   it('shows journeys with their steps', async () => {
     expect(await ask('journeys', 'list', '--q', 'cli')).toMatchObject([{ slug: demo.journey, step_count: 3 }]);
