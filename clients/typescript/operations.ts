@@ -1258,6 +1258,19 @@ export type ObjectClassPublic = {
   config: ClassConfig;
   /** Effective catalogue: journeys of the class, then of its ancestors, nearest first, each in catalogue order. */
   journeys: JourneyListItem[];
+  parent: string | null;
+  /** Its holons are conversation events. */
+  conversation_event: boolean;
+  /** Marked as private itself; subclasses of a private class are private too. */
+  private: boolean;
+  /** Marked itself; subclasses inherit it. */
+  name_read_only: boolean;
+  /** Slugs of classes of direct children. */
+  allowed_children: string[];
+  /** Slugs of the journeys of the class itself. */
+  own_journeys: string[];
+  /** `config` without inherited info fields. */
+  own_config: Record<string, unknown>;
 };
 
 export type ListJourneysResult = {
@@ -1314,8 +1327,311 @@ export type Journey = {
   /** Steps that are not archived. */
   step_count: number;
   usage: JourneyUsage;
+  /** Page texts, e.g. `welcome`, `enter`, `post`, `goodbyeURL`. */
+  texts: Record<string, unknown>;
   /** In order, including archived ones. */
   steps: JourneyStepItem[];
+};
+
+export type NewClass = {
+  /** Letters, digits, `-`, `_`, `.` and `~`. */
+  slug: string;
+  /** Default: `holon`. */
+  object_kind?: string;
+  parent?: string | null;
+  /** Label in the singular. Default: the slug. */
+  label?: string;
+  /** Label in the plural. Default: the label. */
+  plural_label?: string;
+  /** Help text for selecting a class. */
+  description?: string;
+  /** Position in lists. */
+  sort_order?: number;
+  /** Provided by the platform. */
+  is_system?: boolean;
+  /** Default true. False retires the class: its holons remain, but new ones cannot have it. */
+  is_active?: boolean;
+  icon_url?: string | null;
+  /** Its holons are conversation events. */
+  conversation_event?: boolean;
+  /** Its holons are visible only to accounts with team authority and global editors. */
+  private?: boolean;
+  /** The API rejects changes of the name. */
+  name_read_only?: boolean;
+  /** Slugs of classes of direct children. Replaces the list. */
+  allowed_children?: string[];
+  /** Slugs of journeys of its holons, in order. Replaces the list. */
+  journeys?: string[];
+  /** `info_field_groups` and other keys. Merged per key; null removes a key. */
+  config?: Record<string, unknown>;
+};
+
+export type CreateClassResult = {
+  class: ObjectClassPublic;
+};
+
+export type SlugTakenError = {
+  code: "slug_taken";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type IdempotencyInProgressError = {
+  code: "idempotency_in_progress";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ConflictError = {
+  code: "conflict";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type IdempotencyKeyReusedError = {
+  code: "idempotency_key_reused";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ClassUpdate = {
+  parent?: string | null;
+  /** Label in the singular. Default: the slug. */
+  label?: string;
+  /** Label in the plural. Default: the label. */
+  plural_label?: string;
+  /** Help text for selecting a class. */
+  description?: string;
+  /** Position in lists. */
+  sort_order?: number;
+  /** Provided by the platform. */
+  is_system?: boolean;
+  /** Default true. False retires the class: its holons remain, but new ones cannot have it. */
+  is_active?: boolean;
+  icon_url?: string | null;
+  /** Its holons are conversation events. */
+  conversation_event?: boolean;
+  /** Its holons are visible only to accounts with team authority and global editors. */
+  private?: boolean;
+  /** The API rejects changes of the name. */
+  name_read_only?: boolean;
+  /** Slugs of classes of direct children. Replaces the list. */
+  allowed_children?: string[];
+  /** Slugs of journeys of its holons, in order. Replaces the list. */
+  journeys?: string[];
+  /** `info_field_groups` and other keys. Merged per key; null removes a key. */
+  config?: Record<string, unknown>;
+};
+
+export type UpdateClassResult = {
+  class: ObjectClassPublic;
+  /** Changed fields of the request with old and new values. */
+  changes: Record<string, unknown>;
+};
+
+export type PreconditionFailedV1Error = {
+  code: "precondition_failed";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type InUseError = {
+  code: "in_use";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type NewJourneyStepsItem = {
+  /** Letters, digits, `-`, `_`, `.` and `~`. */
+  slug: string;
+  /** Display name. */
+  title?: string;
+  /** Goal of the step. */
+  goal?: string;
+  /** Criteria for its completion. */
+  success_criteria?: string;
+  /** Suggested first message. */
+  starter_message?: string;
+  /** Archived steps cannot be the target of a move. */
+  is_archived?: boolean;
+  pipeline_job?: string | null;
+};
+
+export type NewJourneyQuestionsItem = {
+  /** Text of the question. Must not be blank. */
+  text: string;
+  /** Archived questions are not displayed in conversations. */
+  is_archived?: boolean;
+};
+
+export type NewJourney = {
+  /** Letters, digits, `-`, `_`, `.` and `~`. */
+  slug: string;
+  /** Display name. */
+  name: string;
+  /** Purpose of the journey. */
+  description?: string;
+  /** Application that displays the journey. */
+  svc_app?: string;
+  /** Kind of its objects. Default: `holon`. */
+  object_kind?: string;
+  applies_to?: string | null;
+  /** Conversations use this journey. */
+  is_conversation?: boolean;
+  /** Visible to all callers with a token. */
+  public_visible?: boolean;
+  /** Allows adding many people at once. */
+  bulk_add?: boolean;
+  /** Page texts, e.g. `welcome`; `goodbyeURL` is an http(s) link. Replaces all texts. */
+  texts?: Record<string, unknown>;
+  /** Steps in their order. */
+  steps?: NewJourneyStepsItem[];
+  /** Questions in their order. */
+  questions?: NewJourneyQuestionsItem[];
+};
+
+export type CreateJourneyResult = {
+  journey: Journey;
+};
+
+export type JourneyUpdate = {
+  /** Display name. */
+  name?: string;
+  /** Purpose of the journey. */
+  description?: string;
+  /** Application that displays the journey. */
+  svc_app?: string;
+  /** Kind of its objects. Default: `holon`. */
+  object_kind?: string;
+  applies_to?: string | null;
+  /** Conversations use this journey. */
+  is_conversation?: boolean;
+  /** Visible to all callers with a token. */
+  public_visible?: boolean;
+  /** Allows adding many people at once. */
+  bulk_add?: boolean;
+  /** Page texts, e.g. `welcome`; `goodbyeURL` is an http(s) link. Replaces all texts. */
+  texts?: Record<string, unknown>;
+};
+
+export type UpdateJourneyResult = {
+  journey: Journey;
+  /** Changed fields of the request with old and new values. */
+  changes: Record<string, unknown>;
+};
+
+export type NewStep = {
+  /** Letters, digits, `-`, `_`, `.` and `~`. */
+  slug: string;
+  /** Display name. */
+  title: string;
+  /** Goal of the step. */
+  goal?: string;
+  /** Criteria for its completion. */
+  success_criteria?: string;
+  /** Suggested first message. */
+  starter_message?: string;
+  /** Archived steps cannot be the target of a move. */
+  is_archived?: boolean;
+  pipeline_job?: string | null;
+  /** Position from 0, archived ones included. Default, and beyond the last position: last. */
+  position?: number;
+};
+
+/** A step of a journey. */
+export type Step = {
+  slug: string;
+  /** Position in the journey. */
+  order: number;
+  title: string;
+  goal: string;
+  success_criteria: string;
+  starter_message: string;
+  /** Archived steps cannot be the target of a move. */
+  is_archived: boolean;
+  /** `pipeline_job`: the job that starts when the step is entered, or null. */
+  config_flags: ConfigFlag[];
+  usage: StepUsage;
+  id: number;
+  /** The same as `order`. */
+  position: number;
+  pipeline_job: string | null;
+};
+
+export type CreateStepResult = {
+  step: Step;
+};
+
+export type StepUpdate = {
+  /** Display name. */
+  title?: string;
+  /** Goal of the step. */
+  goal?: string;
+  /** Criteria for its completion. */
+  success_criteria?: string;
+  /** Suggested first message. */
+  starter_message?: string;
+  /** Archived steps cannot be the target of a move. */
+  is_archived?: boolean;
+  pipeline_job?: string | null;
+  /** Position from 0, archived ones included. Default, and beyond the last position: last. */
+  position?: number;
+};
+
+export type UpdateStepResult = {
+  step: Step;
+  /** Changed fields of the request with old and new values. */
+  changes: Record<string, unknown>;
+};
+
+/** A question of a journey. */
+export type JourneyQuestion = {
+  id: number;
+  text: string;
+  /** From 0, over all questions of the journey. */
+  position: number;
+  /** Not displayed in conversations; remains in recorded changes. */
+  is_archived: boolean;
+};
+
+export type ListQuestionsResult = {
+  /** By position. */
+  items: JourneyQuestion[];
+  next: string | null;
+};
+
+export type NewQuestion = {
+  /** Text of the question. Must not be blank. */
+  text: string;
+  /** Position from 0, archived ones included. Default, and beyond the last position: last. */
+  position?: number;
+  /** Archived questions are not displayed in conversations. */
+  is_archived?: boolean;
+};
+
+export type CreateQuestionResult = {
+  question: JourneyQuestion;
+};
+
+export type QuestionUpdate = {
+  /** Text of the question. Must not be blank. */
+  text?: string;
+  /** Position from 0, archived ones included. Default, and beyond the last position: last. */
+  position?: number;
+  /** Archived questions are not displayed in conversations. */
+  is_archived?: boolean;
+};
+
+export type UpdateQuestionResult = {
+  question: JourneyQuestion;
+  /** Changed fields of the request with old and new values. */
+  changes: Record<string, unknown>;
 };
 
 /** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank values are dropped. A value with a scheme must be a link: http, https, mailto or tel. Other values are text. */
@@ -1406,20 +1722,6 @@ export type DuplicatePerson = {
   existing_person_ids: number[];
 };
 
-export type IdempotencyInProgressError = {
-  code: "idempotency_in_progress";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
-export type IdempotencyKeyReusedError = {
-  code: "idempotency_key_reused";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
 /** Merged per channel; null and blank values remove the channel. Values are checked as on creation. Only superusers can change `telegram_user_id`. */
 export type ContactUpdate = {
   email?: string | null;
@@ -1468,13 +1770,6 @@ export type UpdatePersonResult = {
   changes: PersonChanges;
 };
 
-export type PreconditionFailedV1Error = {
-  code: "precondition_failed";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
 export type MergeTarget = {
   /** Id of the surviving person. */
   into: number;
@@ -1482,13 +1777,6 @@ export type MergeTarget = {
 
 export type MergePersonResult = {
   person: PersonPublic;
-};
-
-export type ConflictError = {
-  code: "conflict";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type NewHolon = {
@@ -1514,13 +1802,6 @@ export type NewHolon = {
 
 export type CreateHolonResult = {
   holon: HolonDetail;
-};
-
-export type SlugTakenError = {
-  code: "slug_taken";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 /** Counts include objects that the caller cannot see. */
@@ -4413,6 +4694,27 @@ export type ListClassesError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface CreateClassRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewClass;
+}
+export type CreateClassReply = ApiReply<201, CreateClassResult>;
+export type CreateClassError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: SlugTakenError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface GetClassRequest {
   path: {
     /** For example `holon`. */
@@ -4430,6 +4732,30 @@ export type GetClassError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteClassRequest {
+  path: {
+    /** For example `holon`. */
+    object_kind: string;
+    /** Slug of the class. */
+    slug: string;
+  };
+  headers?: {
+    /** Write only if the class still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteClassReply = ApiReply<204, undefined>;
+export type DeleteClassError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 409; readonly body: InUseError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -4460,6 +4786,27 @@ export type ListJourneysError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface CreateJourneyRequest {
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewJourney;
+}
+export type CreateJourneyReply = ApiReply<201, CreateJourneyResult>;
+export type CreateJourneyError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: SlugTakenError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface GetJourneyRequest {
   path: {
     /** Slug of the journey. */
@@ -4475,6 +4822,249 @@ export type GetJourneyError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteJourneyRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+  };
+  headers?: {
+    /** Write only if the journey still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteJourneyReply = ApiReply<204, undefined>;
+export type DeleteJourneyError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 409; readonly body: InUseError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateClassRequest {
+  path: {
+    /** For example `holon`. */
+    object_kind: string;
+    /** Slug of the class. */
+    slug: string;
+  };
+  headers?: {
+    /** Write only if the class still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: ClassUpdate;
+}
+export type UpdateClassReply = ApiReply<200, UpdateClassResult>;
+export type UpdateClassError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateJourneyRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+  };
+  headers?: {
+    /** Write only if the journey still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: JourneyUpdate;
+}
+export type UpdateJourneyReply = ApiReply<200, UpdateJourneyResult>;
+export type UpdateJourneyError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateStepRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewStep;
+}
+export type CreateStepReply = ApiReply<201, CreateStepResult>;
+export type CreateStepError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: SlugTakenError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateStepRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+    /** Slug of the step. */
+    step_slug: string;
+  };
+  headers?: {
+    /** Write only if the step still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: StepUpdate;
+}
+export type UpdateStepReply = ApiReply<200, UpdateStepResult>;
+export type UpdateStepError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteStepRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+    /** Slug of the step. */
+    step_slug: string;
+  };
+  headers?: {
+    /** Write only if the step still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteStepReply = ApiReply<204, undefined>;
+export type DeleteStepError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 409; readonly body: InUseError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListQuestionsRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+  };
+  query?: {
+    /** Items of a page, default 200, at most 1000. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListQuestionsReply = ApiReply<200, ListQuestionsResult>;
+export type ListQuestionsError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateQuestionRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewQuestion;
+}
+export type CreateQuestionReply = ApiReply<201, CreateQuestionResult>;
+export type CreateQuestionError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateQuestionRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+    /** Id of the question. */
+    question_id: number;
+  };
+  headers?: {
+    /** Write only if the question still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: QuestionUpdate;
+}
+export type UpdateQuestionReply = ApiReply<200, UpdateQuestionResult>;
+export type UpdateQuestionError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -6383,9 +6973,21 @@ export interface OperationErrors {
   deleteHolon: DeleteHolonError;
   getHolonBySlug: GetHolonBySlugError;
   listClasses: ListClassesError;
+  createClass: CreateClassError;
   getClass: GetClassError;
+  deleteClass: DeleteClassError;
   listJourneys: ListJourneysError;
+  createJourney: CreateJourneyError;
   getJourney: GetJourneyError;
+  deleteJourney: DeleteJourneyError;
+  updateClass: UpdateClassError;
+  updateJourney: UpdateJourneyError;
+  createStep: CreateStepError;
+  updateStep: UpdateStepError;
+  deleteStep: DeleteStepError;
+  listQuestions: ListQuestionsError;
+  createQuestion: CreateQuestionError;
+  updateQuestion: UpdateQuestionError;
   updatePerson: UpdatePersonError;
   mergePerson: MergePersonError;
   updateHolon: UpdateHolonError;
@@ -6893,6 +7495,12 @@ export interface Operations {
    */
   listClasses(request?: ListClassesRequest, options?: CallOptions): Promise<ListClassesReply>;
   /**
+   * Create a class
+   * For superusers and members of the group `workspace_editors`.
+   * `POST /api/v1/classes`
+   */
+  createClass(request: CreateClassRequest, options?: CallOptions): Promise<CreateClassReply>;
+  /**
    * Read one active class
    * `GET /api/v1/classes/{object_kind}/{slug}`
    */
@@ -6903,11 +7511,23 @@ export interface Operations {
    */
   getClass(request: GetClassRequest, options?: CallOptions): Promise<GetClassReply>;
   /**
+   * Delete a class
+   * For superusers and members of the group `workspace_editors`. Only while no holon, subclass, journey or list of allowed children refers to the class.
+   * `DELETE /api/v1/classes/{object_kind}/{slug}`
+   */
+  deleteClass(request: DeleteClassRequest, options?: CallOptions): Promise<DeleteClassReply>;
+  /**
    * List journeys with usage counts
    * Ordered by name and id. Filters combine with AND.
    * `GET /api/v1/journeys`
    */
   listJourneys(request?: ListJourneysRequest, options?: CallOptions): Promise<ListJourneysReply>;
+  /**
+   * Create a journey
+   * For superusers and members of the group `workspace_editors`. Steps and questions have the order of their lists.
+   * `POST /api/v1/journeys`
+   */
+  createJourney(request: CreateJourneyRequest, options?: CallOptions): Promise<CreateJourneyReply>;
   /**
    * Read one journey with its steps
    * `GET /api/v1/journeys/{slug}`
@@ -6918,6 +7538,60 @@ export interface Operations {
    * `GET /api/v1/journeys/{slug}`
    */
   getJourney(request: GetJourneyRequest, options?: CallOptions): Promise<GetJourneyReply>;
+  /**
+   * Delete a journey
+   * For superusers and members of the group `workspace_editors`. Only while no membership, relationship, conversation or catalogue has the journey. Deleted conversations count until they are removed permanently.
+   * `DELETE /api/v1/journeys/{slug}`
+   */
+  deleteJourney(request: DeleteJourneyRequest, options?: CallOptions): Promise<DeleteJourneyReply>;
+  /**
+   * Change a class
+   * For superusers and members of the group `workspace_editors`. Changes the fields in the request. Retired classes can be changed too.
+   * `POST /api/v1/classes/{object_kind}/{slug}/update`
+   */
+  updateClass(request: UpdateClassRequest, options?: CallOptions): Promise<UpdateClassReply>;
+  /**
+   * Change a journey
+   * For superusers and members of the group `workspace_editors`. Changes the fields in the request; `texts` are replaced.
+   * `POST /api/v1/journeys/{slug}/update`
+   */
+  updateJourney(request: UpdateJourneyRequest, options?: CallOptions): Promise<UpdateJourneyReply>;
+  /**
+   * Add a step to a journey
+   * For superusers and members of the group `workspace_editors`.
+   * `POST /api/v1/journeys/{slug}/steps`
+   */
+  createStep(request: CreateStepRequest, options?: CallOptions): Promise<CreateStepReply>;
+  /**
+   * Change a step
+   * For superusers and members of the group `workspace_editors`. Changes the fields in the request. Its configuration has operations of its own.
+   * `POST /api/v1/journeys/{slug}/steps/{step_slug}/update`
+   */
+  updateStep(request: UpdateStepRequest, options?: CallOptions): Promise<UpdateStepReply>;
+  /**
+   * Delete a step
+   * For superusers and members of the group `workspace_editors`. Only while no membership, relationship or conversation is at the step.
+   * `DELETE /api/v1/journeys/{slug}/steps/{step_slug}`
+   */
+  deleteStep(request: DeleteStepRequest, options?: CallOptions): Promise<DeleteStepReply>;
+  /**
+   * List questions of a journey
+   * For superusers and members of the group `workspace_editors`. In their order, including archived ones.
+   * `GET /api/v1/journeys/{slug}/questions`
+   */
+  listQuestions(request: ListQuestionsRequest, options?: CallOptions): Promise<ListQuestionsReply>;
+  /**
+   * Add a question to a journey
+   * For superusers and members of the group `workspace_editors`.
+   * `POST /api/v1/journeys/{slug}/questions`
+   */
+  createQuestion(request: CreateQuestionRequest, options?: CallOptions): Promise<CreateQuestionReply>;
+  /**
+   * Change a question
+   * For superusers and members of the group `workspace_editors`. An archived question is not displayed any more; recorded changes still refer to it.
+   * `POST /api/v1/journeys/{slug}/questions/{question_id}/update`
+   */
+  updateQuestion(request: UpdateQuestionRequest, options?: CallOptions): Promise<UpdateQuestionReply>;
   /**
    * Update a person
    * For global editors and the person of the account. Changes the fields in the request, all of them or none. `contact` is merged per channel.
@@ -7487,9 +8161,21 @@ export const operationTable = {
   deleteHolon: { method: 'DELETE', path: '/api/v1/holons/{holon_id}', credential: 'token', replies: [204] },
   getHolonBySlug: { method: 'GET', path: '/api/v1/holons/by-slug/{slug}', credential: 'token', replies: [200,304] },
   listClasses: { method: 'GET', path: '/api/v1/classes', credential: 'token', replies: [200] },
+  createClass: { method: 'POST', path: '/api/v1/classes', credential: 'token', replies: [201], body: 'json', key: true },
   getClass: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}', credential: 'token', replies: [200,304] },
+  deleteClass: { method: 'DELETE', path: '/api/v1/classes/{object_kind}/{slug}', credential: 'token', replies: [204] },
   listJourneys: { method: 'GET', path: '/api/v1/journeys', credential: 'token', replies: [200] },
+  createJourney: { method: 'POST', path: '/api/v1/journeys', credential: 'token', replies: [201], body: 'json', key: true },
   getJourney: { method: 'GET', path: '/api/v1/journeys/{slug}', credential: 'token', replies: [200,304] },
+  deleteJourney: { method: 'DELETE', path: '/api/v1/journeys/{slug}', credential: 'token', replies: [204] },
+  updateClass: { method: 'POST', path: '/api/v1/classes/{object_kind}/{slug}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  updateJourney: { method: 'POST', path: '/api/v1/journeys/{slug}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  createStep: { method: 'POST', path: '/api/v1/journeys/{slug}/steps', credential: 'token', replies: [201], body: 'json', key: true },
+  updateStep: { method: 'POST', path: '/api/v1/journeys/{slug}/steps/{step_slug}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  deleteStep: { method: 'DELETE', path: '/api/v1/journeys/{slug}/steps/{step_slug}', credential: 'token', replies: [204] },
+  listQuestions: { method: 'GET', path: '/api/v1/journeys/{slug}/questions', credential: 'token', replies: [200] },
+  createQuestion: { method: 'POST', path: '/api/v1/journeys/{slug}/questions', credential: 'token', replies: [201], body: 'json', key: true },
+  updateQuestion: { method: 'POST', path: '/api/v1/journeys/{slug}/questions/{question_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   updatePerson: { method: 'POST', path: '/api/v1/people/{person_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   mergePerson: { method: 'POST', path: '/api/v1/people/{person_id}/merge', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 55000 },
   updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json', key: true },

@@ -24,6 +24,7 @@ import { personDataRpcs } from './person-data/contract.ts';
 import { relationshipRpcs } from './relationships/contract.ts';
 import { searchRpcs } from './search/contract.ts';
 import { sphereRpcs } from './spheres/contract.ts';
+import { setupRpcs } from './setup/contract.ts';
 import { worklistRpcs } from './worklist/contract.ts';
 import { workspaceRpcs } from './workspace/contract.ts';
 
@@ -46,6 +47,7 @@ export * from './relationships/contract.ts';
 export * from './search/contract.ts';
 export * from './spheres/contract.ts';
 export * from './worklist/contract.ts';
+export * from './setup/contract.ts';
 export * from './workspace/contract.ts';
 
 export const directory = defineService({
@@ -78,6 +80,7 @@ export const directory = defineService({
     ...adminDetailRpcs,
     ...sessionRpcs,
     ...sphereRpcs,
+    ...setupRpcs,
     ...stepRpcs,
     ...worklistRpcs,
     ...workspaceRpcs,

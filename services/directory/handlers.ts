@@ -25,6 +25,7 @@ import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createRelationshipHandlers } from './relationships/handlers.ts';
 import { createSearchHandlers } from './search/handlers.ts';
 import { createSphereHandlers } from './spheres/handlers.ts';
+import { createSetupHandlers } from './setup/handlers/index.ts';
 import { createWorklistHandlers } from './worklist/handlers.ts';
 import { createWorkspaceHandlers } from './workspace/handlers.ts';
 import type { directory } from './contract.ts';
@@ -55,6 +56,7 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof direc
     ...createRelationshipHandlers(deps),
     ...createSearchHandlers(deps),
     ...createSphereHandlers(deps),
+    ...createSetupHandlers(deps),
     ...createWorklistHandlers(deps),
     ...createWorkspaceHandlers(deps),
     ...jobAdminHandlers(deps.jobs),

@@ -78,6 +78,7 @@ export const listTexts: Readonly<Record<string, ListText>> = {
       questions:
         'Questions of a conversation, in order; replaces the stored list. An unchanged text remains the same question.',
       'questions.text': 'Text of the question.',
+      'questions.is_archived': 'Not displayed any more.',
       steps: 'Steps in order. Steps that the list omits remain.',
       'steps.slug': slug,
       'steps.title': 'Display name.',

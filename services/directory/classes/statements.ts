@@ -21,7 +21,14 @@ const configSql = sql`case when c.object_kind <> 'holon' then c.config
 
 const classSql = sql`json_build_object('object_kind', c.object_kind, 'slug', c.slug, 'label', c.label, 'plural_label', c.plural_label,
   'description', c.description, 'sort_order', c.sort_order, 'is_system', c.is_system, 'is_active', c.is_active, 'icon_url', c.icon_url,
-  'config', ${configSql}, 'journeys', ${catalogueSql})`;
+  'config', ${configSql}, 'journeys', ${catalogueSql},
+  'parent', (select p.slug from directory.object_classes p where p.id = c.parent_id), 'conversation_event', c.conversation_event,
+  'private', c.private, 'name_read_only', c.name_read_only,
+  'allowed_children', coalesce((select json_agg(k.slug order by a.position, k.id) from directory.class_allowed_children a
+    join directory.object_classes k on k.id = a.child_class_id where a.class_id = c.id), '[]'),
+  'own_journeys', coalesce((select json_agg(j.slug order by a.position, j.id) from directory.class_journeys a
+    join directory.journeys j on j.id = a.journey_id where a.class_id = c.id), '[]'),
+  'own_config', c.config)`;
 
 /** Returns active classes, optionally of one kind. */
 export const listClasses = statement.one({
@@ -40,6 +47,14 @@ export const getClass = statement.maybeOne({
   row: bodyRow,
   sql: ({ kind, slug }) =>
     sql`select ${classSql}::text as body from directory.object_classes c where c.object_kind = ${kind} and c.slug = ${slug} and c.is_active`,
+});
+
+/** Returns a class, retired or not. */
+export const getClassById = statement.one({
+  name: 'v1.classes.get-by-id',
+  params: { id: t.integer },
+  row: bodyRow,
+  sql: ({ id }) => sql`select ${classSql}::text as body from directory.object_classes c where c.id = ${id}`,
 });
 
 /**

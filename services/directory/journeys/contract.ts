@@ -81,7 +81,10 @@ export const JourneyStepItem = Type.Object(
 
 export const Journey = extend(
   JourneyListItem,
-  { steps: Type.Array(JourneyStepItem, { description: 'In order, including archived ones.' }) },
+  {
+    texts: jsonDocument('Page texts, e.g. `welcome`, `enter`, `post`, `goodbyeURL`.'),
+    steps: Type.Array(JourneyStepItem, { description: 'In order, including archived ones.' }),
+  },
   { $id: 'Journey', description: 'A journey with its steps.' },
 );
 

@@ -23,6 +23,7 @@ import {
   listConfigAudit,
   listJourneys,
   listSteps,
+  lockJourneyBySlug,
   lockStepBySlugs,
   saveStepConfig,
   type StepConfigRow,
@@ -31,9 +32,10 @@ import {
 export function createJourneyHandlers({
   db,
   pipeline,
-}: Pick<Dependencies, 'db' | 'pipeline'>): HandlersOf<typeof journeyRpcs & typeof stepRpcs> {
+  history,
+}: Pick<Dependencies, 'db' | 'pipeline' | 'history'>): HandlersOf<typeof journeyRpcs & typeof stepRpcs> {
   return {
-    ...createStepHandlers({ db, pipeline }),
+    ...createStepHandlers({ db, pipeline, history }),
     getJourneys: async ({ ids = [], slugs = [] }) => bodyOf(await getJourneys(db, { ids, slugs })),
     listJourneys: async (request) => {
       const { limit = journeysPerPage, offset = 0, ...filters } = everyField(journeyListQuery, request);
@@ -48,7 +50,8 @@ const defaultAuditEntries = 1_000;
 export function createStepHandlers({
   db,
   pipeline,
-}: Pick<Dependencies, 'db' | 'pipeline'>): HandlersOf<typeof stepRpcs> {
+  history,
+}: Pick<Dependencies, 'db' | 'pipeline' | 'history'>): HandlersOf<typeof stepRpcs> {
   const jobOf = (row: Pick<StepConfigRow, 'pipeline_job'>): PipelineJob | undefined =>
     row.pipeline_job === null ? undefined : pipeline.get(row.pipeline_job);
   const present = (row: StepConfigRow): { config: JsonObject; updated_at: string } => ({
@@ -87,11 +90,13 @@ export function createStepHandlers({
     },
     patchStepConfig: async ({ journey_slug: journey, step_slug: step, write }, context) =>
       db.transaction(async (tx) => {
+        const owner = await lockJourneyBySlug(tx, { slug: journey });
         const row = await lockStepBySlugs(tx, { journey, step });
-        if (row === undefined) throw notFound();
+        if (owner === undefined || row === undefined) throw notFound();
         checkFreshness(row.updated_at, write.expected_updated_at);
         const patch = write.config as JsonObject;
         const merged = applyPatch(jobOf(row), readStored(row), patch);
+        await history.track(tx, context, 'journeys', [owner.id]);
         const saved = await saveStepConfig(tx, { id: row.id, config: JSON.stringify(merged) });
         const paths = listTouchedPaths(patch);
         await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(context.actor), source: 'api', paths });

@@ -1,2 +1,10 @@
 /** Exports of `journeys` for other features. */
-export { addConfigAudit, journeyListItemSql, lockSteps } from './statements.ts';
+export {
+  addConfigAudit,
+  getJourney,
+  getStep,
+  journeyListItemSql,
+  lockJourneyBySlug,
+  lockJourneys,
+  lockSteps,
+} from './statements.ts';

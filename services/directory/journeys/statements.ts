@@ -71,16 +71,29 @@ export const getJourneys = statement.one({
     join directory.journeys j on j.id = wanted.id`,
 });
 
+/** SQL of the JourneyStepItem fields of a row `s` of `journey_steps`. */
+const stepFieldsSql = sql`'slug', s.slug, 'order', s.position, 'title', s.title, 'goal', s.goal,
+  'success_criteria', s.success_criteria, 'starter_message', s.starter_message, 'is_archived', s.is_archived,
+  'config_flags', json_build_array(${flagSql('pipeline_job', sql`s.pipeline_job`, sql`s.pipeline_job is not null`)}),
+  'usage', ${usageSql({ membership_count: 'step_memberships', relationship_count: 'step_relationships' }, sql`s.id`)}`;
+
+/** Returns a step by id, with its own fields besides JourneyStepItem. */
+export const getStep = statement.one({
+  name: 'v1.steps.get',
+  params: { id: t.integer },
+  row: bodyRow,
+  sql: ({ id }) => sql`
+    select json_build_object(${stepFieldsSql}, 'id', s.id, 'position', s.position, 'pipeline_job', s.pipeline_job)::text as body
+    from directory.journey_steps s where s.id = ${id}`,
+});
+
 /** Returns a journey with its steps. */
 export const getJourney = statement.maybeOne({
   name: 'v1.journeys.get',
   params: { slug: t.text },
   row: bodyRow,
-  sql: ({ slug }) => sql`select json_build_object(${journeyFieldsSql('j')}, 'steps', coalesce((
-     select json_agg(json_build_object('slug', s.slug, 'order', s.position, 'title', s.title, 'goal', s.goal,
-       'success_criteria', s.success_criteria, 'starter_message', s.starter_message, 'is_archived', s.is_archived,
-       'config_flags', json_build_array(${flagSql('pipeline_job', sql`s.pipeline_job`, sql`s.pipeline_job is not null`)}),
-       'usage', ${usageSql({ membership_count: 'step_memberships', relationship_count: 'step_relationships' }, sql`s.id`)}) order by s.position, s.id)
+  sql: ({ slug }) => sql`select json_build_object(${journeyFieldsSql('j')}, 'texts', j.texts, 'steps', coalesce((
+     select json_agg(json_build_object(${stepFieldsSql}) order by s.position, s.id)
      from directory.journey_steps s where s.journey_id = j.id), '[]'))::text as body
    from directory.journeys j where j.slug = ${slug}`,
 });
@@ -172,6 +185,21 @@ export const listSteps = statement.maybeOne({
         'pipeline_job', s.pipeline_job, 'updated_at', directory.iso_utc(s.updated_at)) order by s.position, s.id)
       from directory.journey_steps s where s.journey_id = j.id), '[]')::text as body
     from directory.journeys j where j.slug = ${journey}`,
+});
+
+/** Locks journeys against other writers until the transaction ends. Writers lock a journey before its steps. */
+export const lockJourneys = statement.none({
+  name: 'journeys.lock',
+  params: { ids: t.integer.array },
+  sql: ({ ids }) => sql`select id from directory.journeys where id = any(${ids}) order by id for no key update`,
+});
+
+/** Returns the id of a journey and locks it like `lockJourneys`. */
+export const lockJourneyBySlug = statement.maybeOne({
+  name: 'journeys.lock-by-slug',
+  params: { slug: t.text },
+  row: { id: t.integer },
+  sql: ({ slug }) => sql`select id from directory.journeys where slug = ${slug} for no key update`,
 });
 
 /** Locks steps against other writers until the transaction ends. */

@@ -6,6 +6,7 @@ import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
+import type { HistoryContext, Tracked } from '#libs/history';
 import type { Jobs } from '#libs/jobs';
 import { isJsonObject, parseJson } from '#libs/json';
 import { sqlStateOf, transactionOrDryRun, type Tx } from '#libs/orm';
@@ -14,12 +15,13 @@ import { changeTokens, findPasswordProblem, type Passwords } from '../accounts/i
 import { readInfoFields } from '../classes/index.ts';
 import { holonEvents, journeyEvents, peopleEvents } from '../events/contract.ts';
 import { emitWritten } from '../events/index.ts';
+import { lockJourneys } from '../journeys/index.ts';
 import { lockWorkspace } from '../person-rows/index.ts';
 import type { workspaceRpcs } from './contract.ts';
 import { readStored } from './read-stored.ts';
 import { ChangeLog, labelOf } from './rules/changes.ts';
 import { checkDocument, identityOf, type Lists } from './rules/check-document.ts';
-import { namesIn, resolveItems, type Targets } from './rules/resolve.ts';
+import { type DocumentNames, namesIn, resolveItems, type Targets } from './rules/resolve.ts';
 import { listFieldProblems, type Path, type Problem } from './rules/values.ts';
 import { type ListName, listNames } from './rules/vocabulary.ts';
 import {
@@ -70,57 +72,84 @@ export async function applyWorkspace(
 
 async function applyIn(
   tx: Tx,
-  {
-    jobs,
-    eventOutbox,
-    history,
-    context,
-  }: Pick<Dependencies, 'jobs' | 'eventOutbox' | 'history'> & { readonly context: AuditContext },
+  { context, ...deps }: WriteDependencies & { readonly context: AuditContext },
   document: unknown,
   checked: { lists: Lists; problems: readonly Problem[] },
   hashes: ReadonlyMap<string, string>,
   dryRun: boolean,
 ): Promise<Applied> {
-  await lockWorkspace(tx);
-  await deferParents(tx);
-  const stored = await readStored(tx, checked.lists);
-  const { targets, problems } = resolveItems(checked.lists, namesIn(document), stored);
-  const all = [...checked.problems, ...problems];
-  if (all.length > 0) throw invalidWorkspace(all);
-  const log = new ChangeLog();
-  const fromFile = { subject: context.subject, actor: context.actor, via: 'file' };
-  if (!dryRun) {
-    for (const list of listNames)
-      await history.track(
-        tx,
-        fromFile,
-        list,
-        targets[list].flatMap(({ storedId }) => storedId ?? []),
-      );
-  }
-  const written = await writeItems(tx, targets, stored, hashes, log);
-  const cycles = await findCycles(tx, targets, log, written);
-  if (cycles.length > 0) throw invalidWorkspace(cycles);
-  if (targets.classes.length > 0) await deriveClasses(tx);
-  const unfit = await findUnfitInfos(tx, targets, written);
-  if (unfit.length > 0) throw invalidWorkspace(unfit);
-  if (!dryRun) await emitChanges(tx, { jobs, eventOutbox }, targets, log, written);
-  if (!dryRun) {
-    for (const list of listNames) {
-      const fresh = targets[list].filter(({ storedId }) => storedId === undefined);
-      history.created(
-        tx,
-        fromFile,
-        list,
-        fresh.map((target) => written.idOfTarget(list, target)),
-      );
-    }
-  }
+  const history = { subject: context.subject, actor: context.actor, via: 'file' };
+  const log = new ChangeLog({ source: 'workspace', accountId: null });
+  const request = {
+    names: namesIn(document),
+    checked,
+    hashes,
+    history,
+    log,
+    isRecorded: !dryRun,
+    refuse: invalidWorkspace,
+  };
+  const { targets, written } = await writeDocument(tx, deps, request);
   const summary = log.summarize(targets);
   if (summary.created + summary.updated > 0) {
     recordAudit(tx, context, { changes: log.describe(targets, (target) => written.idOfTarget('accounts', target)) });
   }
   return { ...summary, ids: idsOf(targets, written, dryRun) };
+}
+
+export type WriteDependencies = Pick<Dependencies, 'jobs' | 'eventOutbox' | 'history'>;
+
+export interface WriteRequest {
+  readonly names: DocumentNames;
+  readonly checked: { readonly lists: Lists; readonly problems: readonly Problem[] };
+  readonly hashes: ReadonlyMap<string, string>;
+  readonly history: HistoryContext;
+  readonly log: ChangeLog;
+  /** Whether to write history entries and events. */
+  readonly isRecorded: boolean;
+  readonly refuse: (problems: readonly Problem[]) => AppError;
+}
+
+/**
+ * Resolves and writes a checked document, with its history and events. `tracked` has the stored items of each list as
+ * they were before. @throws AppError of `refuse` with all problems
+ */
+export async function writeDocument(
+  tx: Tx,
+  { jobs, eventOutbox, history }: WriteDependencies,
+  { names, checked, hashes, history: cause, log, isRecorded, refuse }: WriteRequest,
+): Promise<{ targets: Targets; written: Written; tracked: ReadonlyMap<ListName, Tracked> }> {
+  await lockWorkspace(tx);
+  await deferParents(tx);
+  const stored = await readStored(tx, checked.lists);
+  const { targets, problems } = resolveItems(checked.lists, names, stored);
+  const all = [...checked.problems, ...problems];
+  if (all.length > 0) throw refuse(all);
+  const tracked = new Map<ListName, Tracked>();
+  for (const list of isRecorded ? listNames : []) {
+    const ids = targets[list].flatMap(({ storedId }) => storedId ?? []);
+    if (list === 'journeys') await lockJourneys(tx, { ids });
+    tracked.set(list, await history.track(tx, cause, list, ids));
+  }
+  const written = await writeItems(tx, targets, stored, hashes, log);
+  const cycles = await findCycles(tx, targets, log, written);
+  if (cycles.length > 0) throw refuse(cycles);
+  if (targets.classes.length > 0) await deriveClasses(tx);
+  const unfit = await findUnfitInfos(tx, targets, written);
+  if (unfit.length > 0) throw refuse(unfit);
+  if (isRecorded) {
+    await emitChanges(tx, { jobs, eventOutbox }, targets, log, written);
+    for (const list of listNames) {
+      const fresh = targets[list].filter(({ storedId }) => storedId === undefined);
+      history.created(
+        tx,
+        cause,
+        list,
+        fresh.map((target) => written.idOfTarget(list, target)),
+      );
+    }
+  }
+  return { targets, written, tracked };
 }
 
 function invalidWorkspace(problems: readonly Problem[]): AppError {

@@ -5,7 +5,7 @@ import { addConfigAudit, lockSteps } from '../journeys/index.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target } from './rules/resolve.ts';
 import { stepColumns, type Stored } from './rules/rows.ts';
-import { findQuestions } from './statements/lookups.ts';
+import { findQuestions, type QuestionRow } from './statements/lookups.ts';
 import { insertAll, type Row, allocateRowIds, updateAll } from './statements/tables.ts';
 
 type JourneyIdOf = (target: Target) => number;
@@ -58,7 +58,7 @@ export async function writeSteps(
     log.addUpdate('journeys', owner.journeyId, fields, `steps.${owner.slug}.`);
     const paths = configPaths(fields);
     if (paths.length === 0) continue;
-    await addConfigAudit(tx, { stepId: id, accountId: null, source: 'workspace', paths });
+    await addConfigAudit(tx, { stepId: id, ...log.origin, paths });
     log.addConfigured(id, paths);
   }
   return ids;
@@ -85,7 +85,7 @@ function ownValue(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Replaces the questions of a journey. Questions with an unchanged text remain; the others are retired. */
+/** Replaces the questions of a journey. Questions with an unchanged text remain; the others are archived. */
 export async function writeQuestions(
   tx: Tx,
   journeys: readonly Target[],
@@ -101,17 +101,28 @@ export async function writeQuestions(
   for (const target of given) {
     const journeyId = journeyIdOf(target);
     const unmatched = [...(storedOf.get(journeyId) ?? [])];
-    const before = unmatched.filter((row) => !row.is_retired).map((row) => row.text);
-    const texts = (target.item.value['questions'] as JsonObject[]).map((question) => String(question['text']));
-    for (const [position, text] of texts.entries()) {
-      const index = unmatched.findIndex((row) => row.text === text);
-      const [match] = index < 0 ? [] : unmatched.splice(index, 1);
-      if (match === undefined) fresh.push({ journey_id: journeyId, text, position });
-      else updates.push({ id: match.id, values: { position, is_retired: false } });
+    const listed = (target.item.value['questions'] as JsonObject[]).map((question) => ({
+      text: String(question['text']),
+      is_archived: question['is_archived'] === true,
+    }));
+    const matches = listed.map(({ text, is_archived: isArchived }) => {
+      const exact = unmatched.findIndex((row) => row.text === text && row.is_retired === isArchived);
+      const index = exact < 0 ? unmatched.findIndex((row) => row.text === text) : exact;
+      return index < 0 ? undefined : unmatched.splice(index, 1)[0];
+    });
+    const old = (storedOf.get(journeyId) ?? []).filter((row) => !row.is_retired || matches.includes(row));
+    const before = old.map(describeQuestion);
+    // Listed questions in stored order keep their positions, since archived ones can be between them.
+    const inOrder = matches.length === old.length && matches.every((row, index) => row === old[index]);
+    for (const [index, { text, is_archived: isArchived }] of listed.entries()) {
+      const match = matches[index];
+      const position = inOrder && match !== undefined ? match.position : index;
+      if (match === undefined) fresh.push({ journey_id: journeyId, text, position, is_retired: isArchived });
+      else updates.push({ id: match.id, values: { position, is_retired: isArchived } });
     }
     for (const row of unmatched) if (!row.is_retired) updates.push({ id: row.id, values: { is_retired: true } });
-    if (JSON.stringify(before) !== JSON.stringify(texts))
-      log.addUpdate('journeys', journeyId, [{ field: 'questions', old: before, new: texts }]);
+    if (JSON.stringify(before) !== JSON.stringify(listed))
+      log.addUpdate('journeys', journeyId, [{ field: 'questions', old: before, new: listed }]);
   }
   const ids = await allocateRowIds(tx, 'questions', fresh.length);
   await insertAll(
@@ -121,3 +132,5 @@ export async function writeQuestions(
   );
   await updateAll(tx, 'questions', updates);
 }
+
+const describeQuestion = ({ text, is_retired: isRetired }: QuestionRow) => ({ text, is_archived: isRetired });

@@ -8,6 +8,7 @@ import type { RequestContext } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
 import { pipelineJobs, type PipelineJob } from '#libs/pipeline';
 import { directory } from '#services/directory';
+import { createDirectoryHistory } from '../../../services/directory/history/index.ts';
 import { createStepHandlers } from '../../../services/directory/journeys/handlers.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
@@ -63,7 +64,11 @@ beforeAll(async () => {
   const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 8, logger: env.logger, applicationName: 'test' });
-  handlers = createStepHandlers({ db, pipeline: new Map([...pipelineJobs, [videohost.name, videohost]]) });
+  handlers = createStepHandlers({
+    db,
+    history: createDirectoryHistory(),
+    pipeline: new Map([...pipelineJobs, [videohost.name, videohost]]),
+  });
 });
 afterAll(async () => {
   await db.close();

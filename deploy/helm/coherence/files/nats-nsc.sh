@@ -255,6 +255,18 @@ user api-gateway \
   --allow-pub 'directory.spheres.list' \
   --allow-pub 'directory.spheres.create' \
   --allow-pub 'directory.spheres.update' \
+  --allow-pub 'directory.classes.create' \
+  --allow-pub 'directory.classes.update' \
+  --allow-pub 'directory.classes.delete' \
+  --allow-pub 'directory.journeys.create' \
+  --allow-pub 'directory.journeys.update' \
+  --allow-pub 'directory.journeys.delete' \
+  --allow-pub 'directory.steps.create' \
+  --allow-pub 'directory.steps.update' \
+  --allow-pub 'directory.steps.delete' \
+  --allow-pub 'directory.questions.list' \
+  --allow-pub 'directory.questions.create' \
+  --allow-pub 'directory.questions.update' \
   --allow-pub 'directory.steps.list' \
   --allow-pub 'directory.steps.read-config' \
   --allow-pub 'directory.steps.patch-config' \

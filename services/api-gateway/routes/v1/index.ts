@@ -9,6 +9,7 @@ import { keyRoutes } from './keys.ts';
 import { membershipRoutes, noteRoutes, relationshipRoutes, responsibleRoutes } from './memberships.ts';
 import { sphereRoutes } from './spheres.ts';
 import { peopleMergeRoutes, peopleRoutes, peopleWriteRoutes, searchV1Routes } from './people.ts';
+import { classSetupRoutes, journeySetupRoutes, questionRoutes, stepSetupRoutes } from './setup.ts';
 
 export const v1Routes = [
   ...searchV1Routes,
@@ -16,6 +17,10 @@ export const v1Routes = [
   ...holonRoutes,
   ...classRoutes,
   ...journeyV1Routes,
+  ...classSetupRoutes,
+  ...journeySetupRoutes,
+  ...stepSetupRoutes,
+  ...questionRoutes,
   ...peopleWriteRoutes,
   ...peopleMergeRoutes,
   ...holonUpdateRoutes,

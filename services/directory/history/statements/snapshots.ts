@@ -73,8 +73,8 @@ const snapshots = {
     sql`'slug', o.slug, 'name', o.name, 'description', o.description, 'svc_app', o.svc_app, 'object_kind', o.object_kind,
       'applies_to', (select c.slug from directory.object_classes c where c.id = o.applies_to_class_id), 'is_conversation', o.is_conversation,
       'public_visible', o.public_visible, 'bulk_add', o.bulk_add, 'texts', o.texts, 'steps', ${stepFields},
-      'questions', (select json_agg(json_build_object('text', q.text, 'is_archived', q.is_retired) order by q.position, q.id)
-        from directory.journey_questions q where q.journey_id = o.id)`,
+      'questions', coalesce((select json_agg(json_build_object('text', q.text, 'is_archived', q.is_retired) order by q.position, q.id)
+        from directory.journey_questions q where q.journey_id = o.id), '[]')`,
     sql`directory.journeys o`,
   ),
   classes: snapshot(
@@ -84,10 +84,10 @@ const snapshots = {
       'label', o.label, 'plural_label', o.plural_label, 'description', o.description, 'sort_order', o.sort_order, 'is_system', o.is_system,
       'is_active', o.is_active, 'icon_url', o.icon_url, 'conversation_event', o.conversation_event, 'private', o.private,
       'name_read_only', o.name_read_only, 'config', o.config,
-      'allowed_children', (select json_agg(c.slug order by a.position, c.id) from directory.class_allowed_children a
-        join directory.object_classes c on c.id = a.child_class_id where a.class_id = o.id),
-      'journeys', (select json_agg(j.slug order by a.position, j.id) from directory.class_journeys a
-        join directory.journeys j on j.id = a.journey_id where a.class_id = o.id)`,
+      'allowed_children', coalesce((select json_agg(c.slug order by a.position, c.id) from directory.class_allowed_children a
+        join directory.object_classes c on c.id = a.child_class_id where a.class_id = o.id), '[]'),
+      'journeys', coalesce((select json_agg(j.slug order by a.position, j.id) from directory.class_journeys a
+        join directory.journeys j on j.id = a.journey_id where a.class_id = o.id), '[]')`,
     sql`directory.object_classes o`,
   ),
   accounts: snapshot(

@@ -30,9 +30,20 @@ export function labelOf(list: ListName, { item, key }: Target): string {
     .join('/');
 }
 
+/** Origin of changes of step configuration, for its audit history. */
+export interface ChangeOrigin {
+  readonly source: 'api' | 'workspace';
+  readonly accountId: number | null;
+}
+
 export class ChangeLog {
+  readonly origin: ChangeOrigin;
   readonly #updates = new Map<ListName, Map<number, FieldChange[]>>();
   readonly #configured: { step_id: number; paths: readonly string[] }[] = [];
+
+  constructor(origin: ChangeOrigin) {
+    this.origin = origin;
+  }
 
   /** Records changed dotted paths of a step's configuration. */
   addConfigured(stepId: number, paths: readonly string[]): void {

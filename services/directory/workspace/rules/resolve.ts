@@ -24,9 +24,14 @@ export interface DocumentNames {
   readonly keys: Readonly<Record<ListName, Set<string>>>;
   /** Steps per journey in the document. */
   readonly steps: Map<string, Set<string>>;
+  /** Where referenced items were searched, for messages. */
+  readonly origin: '' | ' in the file or the database';
 }
 
-export function namesIn(document: unknown): DocumentNames {
+export function namesIn(
+  document: unknown,
+  origin: DocumentNames['origin'] = ' in the file or the database',
+): DocumentNames {
   const keys = Object.fromEntries(listNames.map((name) => [name, new Set<string>()])) as Record<ListName, Set<string>>;
   const steps = new Map<string, Set<string>>();
   for (const name of listNames) {
@@ -37,7 +42,7 @@ export function namesIn(document: unknown): DocumentNames {
       if (name === 'journeys') steps.set(key, new Set(objectsOf(item, 'steps').map((step) => String(step['slug']))));
     }
   }
-  return { keys, steps };
+  return { keys, steps, origin };
 }
 
 function objectsOf(value: unknown, name: string): JsonObject[] {
@@ -70,6 +75,8 @@ export function resolveItems(
       checkReferences(vocabulary[name], item.value, item.path, named, stored, problems);
       if (storedId === undefined) checkNew(name, key, item, problems);
       checkStep(item, named, stored, problems);
+      if (item.value['parent'] === key)
+        problems.push({ path: [...item.path, 'parent'], message: `"${key}" would be its own ancestor` });
     }
   }
   return { targets, problems };
@@ -96,7 +103,7 @@ function checkReferences(
 ): void {
   const check = (list: ListName, key: string, at: Path): void => {
     if (named.keys[list].has(key) || stored.ids[list].has(key)) return;
-    problems.push({ path: [...at], message: `there is no ${nouns[list]} "${key}" in the file or the database` });
+    problems.push({ path: [...at], message: `there is no ${nouns[list]} "${key}"${named.origin}` });
   };
   for (const [name, { field }] of Object.entries(fields)) {
     const given = value[name];

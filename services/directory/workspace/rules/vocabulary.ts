@@ -109,7 +109,9 @@ export const vocabulary: Readonly<Record<ListName, Fields>> = {
     public_visible: flag,
     bulk_add: flag,
     texts: { field: { kind: 'journey_texts' } },
-    questions: { field: { kind: 'items', fields: { text: { field: { kind: 'question' }, needed: 'always' } } } },
+    questions: {
+      field: { kind: 'items', fields: { text: { field: { kind: 'question' }, needed: 'always' }, is_archived: flag } },
+    },
     steps: { field: { kind: 'items', fields: step } },
   },
   people: {

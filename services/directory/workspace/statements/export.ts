@@ -16,8 +16,8 @@ function attachedSql(table: string, owner: string, target: string, of: string): 
 const workflowSql = sql`'journey', ${slugSql('journeys', sql`t.journey_id`)}, 'step', ${slugSql('journey_steps', sql`t.step_id`)},
   'follow_up_after', t.follow_up_after, 'responsible', ${personSql(sql`t.responsible_person_id`)}`;
 
-const questionsSql = sql`coalesce((select json_agg(json_build_object('text', q.text) order by q.position, q.id)
-  from directory.journey_questions q where q.journey_id = t.id and not q.is_retired), '[]')`;
+const questionsSql = sql`coalesce((select json_agg(case when q.is_retired then json_build_object('text', q.text, 'is_archived', true) else json_build_object('text', q.text) end order by q.position, q.id)
+  from directory.journey_questions q where q.journey_id = t.id), '[]')`;
 const stepsSql = sql`coalesce((select json_agg(json_build_object('slug', s.slug, 'title', s.title, 'goal', s.goal,
     'success_criteria', s.success_criteria, 'starter_message', s.starter_message, 'is_archived', s.is_archived,
     'pipeline_job', s.pipeline_job, 'config', s.config) order by s.position, s.id)

@@ -1,5 +1,5 @@
 /** Statements that look up the keys of a workspace document, check the trees, and read uploaded chunks of documents. */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
 import type { ListName } from '../rules/vocabulary.ts';
 
@@ -35,7 +35,14 @@ export const findFormerKeys = statement.many({
 });
 
 const stepRow = { id: t.integer, journey_id: t.integer, slug: t.text, position: t.integer, is_archived: t.boolean };
-const questionRow = { id: t.integer, journey_id: t.integer, text: t.text, is_retired: t.boolean };
+const questionRow = {
+  id: t.integer,
+  journey_id: t.integer,
+  text: t.text,
+  position: t.integer,
+  is_retired: t.boolean,
+};
+export type QuestionRow = RowOf<typeof questionRow>;
 
 export const findSteps = statement.many({
   name: 'workspace.find-steps',
@@ -46,14 +53,14 @@ export const findSteps = statement.many({
     order by journey_id, position, id`,
 });
 
-/** Returns questions, retired ones last, so that a reused text matches the active question first. */
+/** Returns questions in their order. */
 export const findQuestions = statement.many({
   name: 'workspace.find-questions',
   params: { journeyIds: t.integer.array },
   row: questionRow,
   sql: ({ journeyIds }) => sql`
-    select id, journey_id, text, is_retired from directory.journey_questions where journey_id = any(${journeyIds})
-    order by journey_id, is_retired, position, id`,
+    select id, journey_id, text, position, is_retired from directory.journey_questions where journey_id = any(${journeyIds})
+    order by journey_id, position, id`,
 });
 
 const edgeRow = {

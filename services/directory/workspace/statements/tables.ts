@@ -93,7 +93,7 @@ const tables = {
   },
   questions: {
     name: 'journey_questions',
-    columns: { journey_id: fixedReference, text: fixedText, position: { type: 'integer' }, is_retired: no },
+    columns: { journey_id: fixedReference, text, position: { type: 'integer' }, is_retired: no },
   },
   steps: {
     name: 'journey_steps',
@@ -286,6 +286,15 @@ export async function updateAll(tx: Tx, table: TableName, rows: readonly Row[]):
     for (const row of await updateRows[table](tx, { rows: toParameter(batch) })) updated.push(row);
   }
   return updated;
+}
+
+/** Numbers steps or questions from 0 in the order of their ids. Pass all of a journey. */
+export async function setOrder(tx: Tx, table: 'steps' | 'questions', ids: readonly number[]): Promise<void> {
+  await updateAll(
+    tx,
+    table,
+    ids.map((id, position) => ({ id, values: { position } })),
+  );
 }
 
 /** Yields batches of a list. Each batch is written with one statement. */
