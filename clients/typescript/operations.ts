@@ -3831,12 +3831,28 @@ export interface SearchConversationsRequest {
     person_id?: number;
     /** `date_desc` (default) or `date_asc`; conversations without a start are last in both, then by id. */
     sort?: "date_desc" | "date_asc";
+    /** Slug of the journey. */
+    journey?: string;
+    /** Slug of the current step, of the journey or of any journey. */
+    step?: string;
+    /** Only those that start then or later; UTC without an offset. */
+    from?: string;
+    /** Only those that start earlier; UTC without an offset. */
+    to?: string;
+    /** Words in any order, each in the title or in a participant's name. Case and accents do not matter. */
+    q?: string;
+    /** True: only deleted conversations. Requires coherence access. Default false. */
+    deleted?: boolean;
+    /** Conversations of a page, at most 200. The response then has `X-Total-Count` and, unless it is the last page, a `Link` to the next one. */
+    limit?: number;
+    /** Conversations to skip; default 0. */
+    offset?: number;
   };
 }
 export type SearchConversationsReply = ApiReply<200, ConversationSummary[]>;
 export type SearchConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -7159,7 +7175,7 @@ export interface Operations {
   recordQuestionChange(request: RecordQuestionChangeRequest, options?: CallOptions): Promise<RecordQuestionChangeReply>;
   /**
    * Search conversations
-   * Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The response is streamed and has no size limit. Conversations of a holon of a private class are visible to callers who can see the holon.
+   * Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. Without `limit` the response is streamed and has no size limit. Conversations of a holon of a private class are visible to callers who can see the holon.
    * `GET /api/coherence/conversations/search`
    */
   searchConversations(request?: SearchConversationsRequest, options?: CallOptions): Promise<SearchConversationsReply>;

@@ -115,6 +115,8 @@ interface RouteFacts {
    * (rules/http#etag).
    */
   readonly etag?: boolean;
+  /** The reply to a request with `limit` has the number of all items, which is sent with a link to the next page. */
+  readonly counted?: true;
   /**
    * Accepts an `Idempotency-Key` (I1), with the header and its errors in the documents. Set it on routes with a
    * handler; other routes inherit it from their RPC.

@@ -15,7 +15,8 @@ import { ByteBudget } from './byte-budget.ts';
 
 const allowedMethods = 'GET, POST, PUT, PATCH, OPTIONS';
 /** Response headers that scripts may read, in addition to those that browsers always allow. */
-const exposedHeaders = 'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed';
+const exposedHeaders =
+  'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed, Link, X-Total-Count';
 /** Time in seconds for which browsers cache the preflight response. */
 const maxAgeSeconds = '600';
 

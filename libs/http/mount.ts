@@ -282,6 +282,7 @@ function compilePerform(
     const reply = await options.callRaw(rpc, toRequest(input), call, ctx);
     if (reply.etag !== undefined) ctx.res.setHeader('ETag', reply.etag);
     if (reply.replayed === true) ctx.res.setHeader('Idempotent-Replayed', 'true');
+    if (reply.total !== undefined) setPageHeaders(ctx, reply.total, input.query);
     for (const [header, value] of Object.entries(route.responseHeaders?.(input) ?? {}))
       ctx.res.setHeader(header, value);
     if (route.formats !== undefined) ctx.vary('Accept');
@@ -306,4 +307,14 @@ function compileShapes(route: Route): (outcome: string | undefined, format: unkn
     return contentType === undefined ? usual : { ...usual, contentType };
   };
   return (outcome, format) => (outcome === undefined ? toUsual(format) : (others.get(outcome) ?? toUsual(format)));
+}
+
+/** Sends the number of all items, and the path of the next page if there is one (rules/discovery#search-and-summary). */
+function setPageHeaders(ctx: HttpContext, total: number, { limit, offset = 0 }: RouteInput['query']): void {
+  ctx.res.setHeader('X-Total-Count', String(total));
+  const next = Number(offset) + Number(limit);
+  if (!(next < total)) return;
+  const query = new URLSearchParams(ctx.querystring);
+  query.set('offset', String(next));
+  ctx.res.setHeader('Link', `<${ctx.path}?${query.toString()}>; rel="next"`);
 }

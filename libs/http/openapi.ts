@@ -98,6 +98,8 @@ const headers: Json = {
     description: '`true` when the answer was given before, under the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
   },
+  TotalCount: { description: 'Items of the whole list; with `limit` only.', schema: { type: 'string' } },
+  Link: { description: 'The next page, with `rel="next"`; with `limit` only.', schema: { type: 'string' } },
   Deprecation: {
     description: '`true` when the call used a field kept for old clients.',
     schema: { type: 'string', const: 'true' },
@@ -260,6 +262,9 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
   const ofSuccess = {
     ...etag,
+    ...(route.counted === true
+      ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' }, Link: { $ref: '#/components/headers/Link' } }
+      : {}),
     ...(route.idempotent === true
       ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } }
       : {}),

@@ -20,6 +20,7 @@ export {
   withDigest,
   withEtag,
   withOutcome,
+  withTotal,
 } from './reply.ts';
 export { type CallRefusal, isClockSkew } from './admission.ts';
 export type { BusMetrics, Handler, Handlers, HandlersOf } from './responder.ts';

@@ -38,6 +38,8 @@ export interface ReplyMetadata {
   readonly etag?: string | undefined;
   /** True when the reply was stored under an `Idempotency-Key` and is replayed (I1). */
   readonly replayed?: boolean | undefined;
+  /** Number of items of the whole list, for a reply with a page of them. */
+  readonly total?: number | undefined;
 }
 
 /** A reply body with metadata for the gateway. */
@@ -109,6 +111,11 @@ export function withOutcome<Body>(body: Body, outcome: string): TaggedReply<Body
 /** Adds a digest of the body, so that the gateway does not need to hash the body for an ETag. */
 export function withDigest<Body>(body: Body, digest: string): TaggedReply<Body> {
   return new TaggedReply(body, { digest });
+}
+
+/** Adds the number of items of the whole list to a page of them. */
+export function withTotal<Body>(body: Body, total: number): TaggedReply<Body> {
+  return new TaggedReply(body, { total });
 }
 
 /** Adds the ETag that clients send as `If-Match` with the next write of the resource (I2). */

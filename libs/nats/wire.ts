@@ -47,6 +47,7 @@ export const header = {
   digest: 'Digest',
   etag: 'Etag',
   replayed: 'Replayed',
+  total: 'Total',
   /** Number of a chunk, starting at 1. */
   chunk: 'Chunk',
   /** Number of chunks in the last message of a stream. */
@@ -111,13 +112,15 @@ export function readReplyMetadata(headers: MsgHdrs): ReplyMetadata {
   let digest: string | undefined;
   let etag: string | undefined;
   let replayed = false;
+  let total: number | undefined;
   for (const [key, values] of headers) {
     if (key === header.outcome) outcome = values[0];
     else if (key === header.digest) digest = values[0];
     else if (key === header.etag) etag = values[0];
     else if (key === header.replayed) replayed = true;
+    else if (key === header.total) total = Number(values[0]);
   }
-  return { outcome, digest, etag, replayed };
+  return { outcome, digest, etag, replayed, total };
 }
 
 /** Encodes reply metadata as headers; returns undefined without metadata. */
@@ -126,13 +129,15 @@ export function encodeReplyMetadata({
   digest,
   etag,
   replayed,
+  total,
 }: ReplyMetadata): Readonly<Record<string, string | undefined>> | undefined {
-  if (outcome === undefined && digest === undefined && etag === undefined && replayed !== true) return undefined;
+  if ([outcome, digest, etag, total].every((value) => value === undefined) && replayed !== true) return undefined;
   return {
     [header.outcome]: outcome,
     [header.digest]: digest,
     [header.etag]: etag,
     [header.replayed]: replayed === true ? '1' : undefined,
+    [header.total]: total === undefined ? undefined : String(total),
   };
 }
 

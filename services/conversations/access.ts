@@ -76,6 +76,11 @@ export class ConversationAccess {
     throw this.restrictedUser(context.actor) === undefined ? editorRequired() : this.#deps.refusals.access();
   }
 
+  /** @throws AppError 403 `coherence_access_required` (D13) for users without coherence access */
+  requireCoherenceAccess({ actor }: CallContext): void {
+    if (actor?.kind === 'user' && !actor.superuser && !actor.coherenceAccess) throw coherenceAccessRequired();
+  }
+
   /** Returns the scope for a list; undefined means all conversations. Called once per list. */
   async findScope(context: CallContext): Promise<Scope | undefined> {
     const caller = this.restrictedUser(context.actor);

@@ -21,7 +21,7 @@ import { transcriptSearchScopeRpcs } from './transcript-search-scope/contract.ts
 export { BookingWebhook, bookingWebhookSubject } from './booking/contract.ts';
 export { type ImportedItem, type ImportItem, maxImportItems } from './bulk-import/contract.ts';
 export { ConversationOut, Infos, RecordedWrite } from './conversation/contract.ts';
-export { BrowsedEvents, BrowsedJourney, searchFilters, SearchItem, SearchSort } from './discovery/contract.ts';
+export { BrowsedEvents, BrowsedJourney, SearchItem, searchQuery } from './discovery/contract.ts';
 export { ConversationUpdate, NewConversation } from './editing/contract.ts';
 export { NewNote, notesQuery } from './notes/contract.ts';
 export { meetingWebhookSubject } from './meeting/contract.ts';

@@ -19,9 +19,8 @@ import {
   RoomState,
   RoomWrite,
   RoomWriteReply,
-  searchFilters,
   SearchItem,
-  SearchSort,
+  searchQuery,
 } from '#services/conversations';
 import { ifMatch } from './if-match.ts';
 
@@ -344,12 +343,13 @@ export const searchRoutes = [
     tag: 'conversations',
     summary: 'Search conversations',
     description:
-      'Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The response is ' +
+      'Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. Without `limit` the response is ' +
       'streamed and has no size limit. Conversations of a holon of a private class are visible to callers who can see the holon.',
     auth: 'user',
     scope: 'conversations:read',
-    query: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
+    query: Type.Object(searchQuery),
     rpc: conversations.rpcs.search,
+    counted: true,
     replies: { 200: { description: 'The conversations found, in order.', schema: Type.Array(SearchItem) } },
     errors: { not_found: { code: 'not_found', when: 'The target of a filter does not exist.' } },
   }),

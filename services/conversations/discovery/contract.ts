@@ -2,7 +2,7 @@
  * Contract of search, summary and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to
  * D18g).
  */
-import { byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
+import { byClients, byUsers, maxId, nullable, rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
 import { AnyId, Instant, JsonDocument, PersonOut } from '../schemas.ts';
 
@@ -120,14 +120,52 @@ export const searchFilters = {
   person_id: Type.Optional(Type.Integer({ description: 'This person is among the participants.' })),
 };
 
+/** Further filters; `from` and `to` are about the start. */
+export const searchQuery = {
+  ...searchFilters,
+  sort: Type.Optional(SearchSort),
+  journey: Type.Optional(Type.String({ description: 'Slug of the journey.' })),
+  step: Type.Optional(Type.String({ description: 'Slug of the current step, of the journey or of any journey.' })),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only those that start then or later; UTC without an offset.' }),
+  ),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only those that start earlier; UTC without an offset.' }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      description: "Words in any order, each in the title or in a participant's name. Case and accents do not matter.",
+    }),
+  ),
+  deleted: Type.Optional(
+    Type.Boolean({ description: 'True: only deleted conversations. Requires coherence access. Default false.' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      description:
+        'Conversations of a page, at most 200. The response then has `X-Total-Count` and, unless it is the last page, a `Link` to the next one.',
+    }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: maxId, description: 'Conversations to skip; default 0.' })),
+};
+
 export const discoveryRpcs = {
   search: rpc({
     subject: 'conversations.conversations.search',
     callers: byUsers,
     summary:
       'Conversations visible to the caller, filtered and sorted. 404 when the target of a filter does not exist.',
-    request: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
+    request: Type.Object(searchQuery),
     reply: Type.Array(SearchItem),
+    errors: {
+      coherence_access_required: {
+        code: 'permission_denied',
+        when: '`deleted` is true and the caller has no coherence access.',
+      },
+    },
   }),
   summarize: rpc({
     subject: 'conversations.conversations.summarize',

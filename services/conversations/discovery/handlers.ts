@@ -4,7 +4,17 @@
  */
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
-import { jsonListStream, type JsonStream, jsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import {
+  jsonListStream,
+  type JsonStream,
+  jsonStream,
+  rawJson,
+  type RawJson,
+  type RequestContext,
+  type TaggedReply,
+  withTotal,
+} from '#libs/nats';
+import { formatInstant, parseInstant } from '#libs/time';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import {
@@ -14,11 +24,16 @@ import {
   HolonVisibility,
 } from '../directory-cache/index.ts';
 import { requireId } from '../guards.ts';
+import { conversationTitle } from '../publishing.ts';
 import { idsFromSql, type RowReferences } from '../representation.ts';
 import type { SummaryRow } from '../statements.ts';
-import { renderPublicConversation, renderSearchItem } from './rules.ts';
+import { containsWords, renderPublicConversation, renderSearchItem, searchWords } from './rules.ts';
 import {
   chooseSearch,
+  deletedSearch,
+  filteredSearch,
+  type FilterValues,
+  listOwningEvents,
   type PublicRow,
   type SearchFilters,
   searchPlanner as planner,
@@ -57,7 +72,9 @@ async function search(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['search']>,
   context: RequestContext,
-): Promise<JsonStream> {
+): Promise<JsonStream | TaggedReply<RawJson>> {
+  if (furtherParameters.some((name) => request[name] !== undefined))
+    return searchFiltered(dependencies, request, context);
   const visibility = new HolonVisibility(dependencies.directory, context);
   const [filters, scope] = await Promise.all([
     resolveFilters(dependencies, visibility, request),
@@ -73,19 +90,141 @@ async function search(
   );
 }
 
+/** Parameters of the search with further filters or pages (W8). */
+const furtherParameters = ['journey', 'step', 'from', 'to', 'q', 'deleted', 'limit', 'offset'] as const;
+
+/** Number of rows that are compared with `q` at once. */
+const comparedBatch = 1_000;
+
+/**
+ * Streams the matching conversations, or returns a page of them with their number when `limit` is given (W8).
+ * @throws AppError 403 `coherence_access_required` for deleted ones, 404 as `search`
+ */
+async function searchFiltered(
+  dependencies: Dependencies,
+  request: RequestOf<Rpcs['search']>,
+  context: RequestContext,
+): Promise<JsonStream | TaggedReply<RawJson>> {
+  const { db, directory, access } = dependencies;
+  const { sort = 'date_desc', limit, offset = 0 } = request;
+  if (request.deleted === true) access.requireCoherenceAccess(context);
+  const visibility = new HolonVisibility(directory, context);
+  const values = await resolveFurther(dependencies, visibility, request, context);
+  const { pages, count } = request.deleted === true ? deletedSearch : filteredSearch;
+  const words = searchWords(request.q);
+  if (words.length > 0) {
+    const all = pages[sort].stream(db, { ...values, limit: null, offset: 0 }, { batchSize: comparedBatch, planner });
+    const found = findMatches(directory, all, words);
+    if (limit === undefined) return jsonListStream(renderBatches(dependencies, visibility, skip(found, offset)));
+    const page: SearchRow[] = [];
+    let total = 0;
+    for await (const rows of found) {
+      for (const row of rows) if (total++ >= offset && page.length < limit) page.push(row);
+    }
+    return toPage(await renderSearchItems(directory, visibility, page, { cacheMisses: true }), total);
+  }
+  if (limit === undefined) {
+    const all = pages[sort].stream(db, { ...values, limit: null, offset }, { batchSize: batch, planner });
+    return jsonListStream(renderBatches(dependencies, visibility, all));
+  }
+  const [rows, { count: total }] = await Promise.all([
+    pages[sort](db, { ...values, limit, offset }),
+    count(db, values),
+  ]);
+  return toPage(await renderSearchItems(directory, visibility, rows, { cacheMisses: true }), total);
+}
+
+const toPage = (items: readonly string[], total: number): TaggedReply<RawJson> =>
+  withTotal(rawJson(`[${items.join(',')}]`), total);
+
+/** Resolves all filters and the caller's rights to ids. @throws AppError 404 */
+async function resolveFurther(
+  dependencies: Dependencies,
+  visibility: HolonVisibility,
+  request: RequestOf<Rpcs['search']>,
+  context: RequestContext,
+): Promise<FilterValues> {
+  const { db, directory, access } = dependencies;
+  const { journey: journeySlug, step, from, to } = request;
+  const [filters, scope, events, journey] = await Promise.all([
+    resolveFilters(dependencies, visibility, request),
+    access.findScope(context),
+    listOwningEvents(db),
+    journeySlug === undefined ? undefined : directory.findJourneyBySlug(journeySlug),
+  ]);
+  if (journeySlug !== undefined && journey === undefined) throw notFound();
+  const stepIds = step === undefined ? null : await findStepIds(directory, journey, step);
+  if (stepIds?.length === 0) throw notFound();
+  const holons = await visibility.lookUp(events.map(({ id }) => id));
+  return {
+    eventIds: filters.eventIds,
+    connectedId: filters.connectedId,
+    personId: filters.personId,
+    journeyId: journey?.id,
+    stepIds,
+    from: toInstant(from),
+    to: toInstant(to),
+    hiddenEventIds: events.map(({ id }) => id).filter((id) => holons.isHidden(id)),
+    scopePersonId: scope?.personId,
+    scopeEventIds: scope?.eventIds,
+  };
+}
+
+async function findStepIds(
+  directory: DirectoryCache,
+  journey: CachedJourney | undefined,
+  slug: string,
+): Promise<readonly number[]> {
+  return journey === undefined
+    ? directory.findSteps(slug)
+    : journey.steps.flatMap((step) => (step.slug === slug ? [step.id] : []));
+}
+
+/** Returns the time for PostgreSQL; without an offset it is in UTC (rules/http#datetimes-in). */
+function toInstant(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseInstant(text);
+  if (parsed.kind === 'invalid') throw new AppError({ code: 'unprocessable', message: `"${text}" is not a datetime.` });
+  return formatInstant(parsed.instant);
+}
+
+/** Yields the rows whose title and participants' names contain all words. Empty batches are left out. */
+async function* findMatches(
+  directory: DirectoryCache,
+  batches: AsyncIterable<SearchRow[]>,
+  words: readonly string[],
+): AsyncGenerator<SearchRow[]> {
+  for await (const rows of batches) {
+    const findPerson = await directory.people.lookUp(
+      rows.flatMap((row) => idsFromSql(row.participants)),
+      false,
+    );
+    const found = rows.filter((row) =>
+      containsWords(words, [
+        conversationTitle(row),
+        ...idsFromSql(row.participants).flatMap((id) => findPerson(id)?.name ?? []),
+      ]),
+    );
+    if (found.length > 0) yield found;
+  }
+}
+
+async function* skip(batches: AsyncIterable<SearchRow[]>, offset: number): AsyncGenerator<SearchRow[]> {
+  let remaining = offset;
+  for await (const rows of batches) {
+    const rest = rows.slice(remaining);
+    remaining = Math.max(0, remaining - rows.length);
+    if (rest.length > 0) yield rest;
+  }
+}
+
 /** Resolves the slugs in filters to ids. Filters that do not refer to the directory are passed on unchanged. */
 async function resolveFilters(
   { directory }: Dependencies,
   visibility: HolonVisibility,
   request: RequestOf<Rpcs['search']>,
 ): Promise<Omit<SearchFilters, 'scope'>> {
-  const {
-    holon_slug: ownerSlug,
-    connected_holon_slug: connectedSlug,
-    person_id: personId,
-    sort: _sort,
-    ...own
-  } = request;
+  const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId } = request;
   const [owner, connected, people] = await Promise.all([
     ownerSlug === undefined ? undefined : visibility.findSubtree(ownerSlug),
     connectedSlug === undefined ? undefined : visibility.findVisible(connectedSlug),
@@ -96,7 +235,7 @@ async function resolveFilters(
     (connectedSlug !== undefined && connected === undefined) ||
     (personId !== undefined && people?.has(personId) !== true);
   if (missing) throw notFound();
-  return { ...own, eventIds: owner?.ids, connectedId: connected, personId };
+  return { eventIds: owner?.ids, connectedId: connected, personId };
 }
 
 async function* renderBatches(

@@ -3,6 +3,7 @@
  * rules/discovery#publicconversation; D5, D18a).
  */
 import { parseJson } from '#libs/json';
+import { fold } from '#libs/text';
 import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
 import { chooseTitle, conversationTitle, readPublishing } from '../publishing.ts';
 import { joinJson, quoteInstant, type RowReferences } from '../representation.ts';
@@ -45,4 +46,16 @@ function renderBounds(row: SummaryRow, journey: CachedJourney | undefined): stri
 
 function renderPeople(row: SummaryRow, { person, holon }: RowReferences): string {
   return `"participants":[${joinJson(row.participants, person)}],"connected":[${joinJson(row.connected, holon)}]`;
+}
+
+/** Returns the words of a search text, folded (D87). */
+export const searchWords = (text: string | undefined): string[] =>
+  fold(text ?? '')
+    .split(/\s+/)
+    .filter((word) => word !== '');
+
+/** Returns whether each word is contained in one of the texts. */
+export function containsWords(words: readonly string[], texts: readonly string[]): boolean {
+  const folded = texts.map(fold);
+  return words.every((word) => folded.some((text) => text.includes(word)));
 }

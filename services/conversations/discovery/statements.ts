@@ -108,6 +108,68 @@ export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder
   return { search, values: { ...absent, ...values } };
 }
 
+/** Returns the events that own a conversation, deleted ones included. */
+export const listOwningEvents = statement.many({
+  name: 'search.events',
+  row: { id: t.integer },
+  sql: () => sql`select distinct event_id as id from conversations.all_conversations where event_id is not null`,
+});
+
+const filterParams = {
+  ...searchParams,
+  journeyId: t.integer.nullable,
+  stepIds: t.integer.array.nullable,
+  from: t.instant.nullable,
+  to: t.instant.nullable,
+  /** Events whose conversations the caller cannot see (D18f). */
+  hiddenEventIds: t.integer.array,
+};
+type FilterParams = Readonly<Record<keyof typeof filterParams, Parameter>>;
+
+/** The conversations that match all filters; a filter that is null matches all. Deleted ones or all others. */
+const matchesSql = (isDeleted: boolean, params: FilterParams): Sql => sql`
+  from conversations.all_conversations c
+  where c.deleted_at is ${isDeleted ? sql`not null` : sql`null`}
+    and (${params.eventIds} is null or c.event_id = any(${params.eventIds}))
+    and (${params.connectedId} is null or c.connected_ids @> array[${params.connectedId}])
+    and (${params.personId} is null or c.participant_ids @> array[${params.personId}])
+    and (${params.journeyId} is null or c.journey_id = ${params.journeyId})
+    and (${params.stepIds} is null or c.step_id = any(${params.stepIds}))
+    and (${params.from} is null or c.start_at >= ${params.from}) and (${params.to} is null or c.start_at < ${params.to})
+    and (c.event_id is null or c.event_id <> all(${params.hiddenEventIds}))
+    and (${params.scopeEventIds} is null
+      or c.participant_ids @> array[${params.scopePersonId}] or c.event_id = any(${params.scopeEventIds}))`;
+
+/** Statements of the search with the filters of W8, for deleted conversations and for all others. */
+const declareFiltered = (isDeleted: boolean) => {
+  const name = isDeleted ? 'search.deleted' : 'search.filtered';
+  const declarePage = (sort: SortOrder) =>
+    statement.many({
+      name: `${name}.${sort}`,
+      planned: 'each-call',
+      params: { ...filterParams, limit: t.integer.nullable, offset: t.integer },
+      row: searchRow,
+      sql: ({ limit, offset, ...params }) => sql`
+        select ${conversationSummary.columns}, ${titleSource.columns} ${matchesSql(isDeleted, params)}
+        order by ${orders[sort]} limit ${limit} offset ${offset}`,
+    });
+  return {
+    pages: { date_desc: declarePage('date_desc'), date_asc: declarePage('date_asc') },
+    count: statement.one({
+      name: `${name}.count`,
+      planned: 'each-call',
+      params: filterParams,
+      row: { count: t.integer },
+      sql: (params) => sql`select count(*)::integer as count ${matchesSql(isDeleted, params)}`,
+    }),
+  };
+};
+export const filteredSearch = declareFiltered(false);
+export const deletedSearch = declareFiltered(true);
+
+/** Values of the filters of W8. */
+export type FilterValues = ParamsOf<typeof filterParams>;
+
 /** Returns the columns of a summary. Returns no row when the conversation does not exist. */
 export const summarizeConversation = statement.maybeOne({
   name: 'conversations.summarize',

@@ -157,7 +157,7 @@ function createJudge(): Judge {
 }
 
 /** Headers that are only present in special cases. */
-const sometimes = new Set(['Deprecation', 'Idempotent-Replayed']);
+const sometimes = new Set(['Deprecation', 'Idempotent-Replayed', 'Link', 'X-Total-Count']);
 
 /**
  * Returns whether the content type is documented. `audio/*` matches every audio type. Parameters such as the charset

@@ -121,7 +121,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
       'access-control-allow-methods': 'GET, POST, PUT, PATCH, OPTIONS',
       'access-control-allow-headers': 'Authorization, Content-Type, X-Probe',
       'access-control-expose-headers':
-        'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed',
+        'ETag, X-Request-Id, Retry-After, X-Api-Version, Deprecation, Idempotent-Replayed, Link, X-Total-Count',
       'access-control-max-age': '600',
       vary: 'Origin',
     });
