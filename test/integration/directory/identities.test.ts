@@ -59,6 +59,8 @@ describe('directory.identities.link (S2)', () => {
       superuser: false,
       globalEditor: false,
       coherenceAccess: false,
+      workspaceEditor: false,
+      chatAgent: false,
       ops: null,
     });
     await fixture.call(grantAccount, { email, add_groups: ['coherence_users'] });
