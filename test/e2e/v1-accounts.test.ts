@@ -1,4 +1,4 @@
-/** Accounts over HTTP: list, read, create with an invitation, update, reset; the last superuser (W7, W13, W18, W19). */
+/** Accounts over HTTP: list, read, create with an invitation, update, reset; the last superuser (W7, W19). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
@@ -94,7 +94,7 @@ describe('GET /api/v1/accounts (W19)', () => {
   });
 });
 
-describe('rights on accounts (W7, W18)', () => {
+describe('rights on accounts (rules/access#accounts; W7)', () => {
   it('are limited to superusers, and unknown accounts look like existing ones to others', async () => {
     const id = ids['accounts']?.['rita@example.org'];
     for (const path of ['', `/${id}`, '/999999', `/${id}/history`, '/999999/history'])
@@ -120,7 +120,7 @@ describe('rights on accounts (W7, W18)', () => {
   });
 });
 
-describe('POST /api/v1/accounts (W7, W13)', () => {
+describe('POST /api/v1/accounts (W7)', () => {
   it('creates an account with an invitation that is returned once and stored as a hash', async () => {
     const request = {
       email: ' Nova@Example.org ',
@@ -209,7 +209,7 @@ describe('POST /api/v1/accounts (W7, W13)', () => {
   });
 });
 
-describe('POST /api/v1/accounts/{account_id}/update (W7, W12)', () => {
+describe('POST /api/v1/accounts/{account_id}/update (W7)', () => {
   it('changes rights and reports them by the names of the request', async () => {
     const { id } = await create({ groups: ['ops_viewers'], teams: [{ holon_id: holon('north') }] });
     const before = await get(`/${id}`);

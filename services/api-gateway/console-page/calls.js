@@ -79,6 +79,19 @@ export async function signIn(email, password) {
   tabs.postMessage('');
 }
 
+/**
+ * Sets the password of the invited account.
+ * @param {string} token
+ * @param {string} password
+ * @returns {Promise<{ email: string }>}
+ * @throws {CallFailure} 410 when the invitation has ended
+ */
+export async function acceptInvitation(token, password) {
+  const response = await send('POST', '/console/invitation', { body: { token, password } });
+  if (!response.ok) throw await describeRefusal(response);
+  return response.json();
+}
+
 /** @throws {CallFailure} when the session may still exist */
 export async function signOut() {
   const response = await send('POST', '/console/api/v1/auth/logout', { body: {} });

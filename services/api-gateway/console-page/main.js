@@ -1,6 +1,7 @@
 /** The console: the signed-in person, the current page and the frame around it (P6). It uses only the public APIs. */
 import { Heading, Link, root, useAddress } from './address.js';
 import { CallFailure, recognise, session, signOut } from './calls.js';
+import { invitationPath, InvitationPage } from './invitation-page.js';
 import { findPage, pages } from './pages.js';
 import { SignIn } from './sign-in.js';
 import { html, render, useEffect, useState } from './ui.js';
@@ -66,4 +67,5 @@ function Account({ name }) {
   </p>`;
 }
 
-render(html`<${Console} />`, document.body);
+const isInvitation = location.pathname.replace(/\/$/, '') === invitationPath;
+render(html`<${isInvitation ? InvitationPage : Console} />`, document.body);

@@ -98,6 +98,14 @@ export const consoleRoutes = [
   }),
   route({
     ...page,
+    path: '/console/invitation',
+    operationId: 'console-invitation',
+    summary: 'The page that sets a password with an invitation',
+    handler: 'console-page',
+    replies: pageReply,
+  }),
+  route({
+    ...page,
     method: 'POST',
     path: '/console/invitation',
     operationId: 'console-accept-invitation',
