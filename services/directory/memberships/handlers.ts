@@ -139,8 +139,8 @@ function createWriteHandlers(
           const about = { personIds: [personId], holonIds: [holonId], membershipId: id };
           await createNote(eventOutbox, tx, { text: note, authorPersonId, ...about });
         }
-        const { body, full } = await getMembershipJson(tx, id, readViewer(context.actor));
-        return withEtag(rawJson(`{"membership":${body}}`), entityTag(full));
+        const { body, tag } = await getMembershipJson(tx, id, readViewer(context.actor));
+        return withEtag(rawJson(`{"membership":${body}}`), entityTag(tag));
       }),
     updateMembership: (request, context) =>
       idempotency.run(context, request, async (tx) => {

@@ -65,7 +65,7 @@ export async function getMembershipJson(
   tx: Queryable,
   id: number,
   viewer: Viewer,
-): Promise<{ readonly body: string; readonly full: string }> {
+): Promise<{ readonly body: string; readonly tag: string }> {
   const row = await readMembership(tx, { id, ...viewer });
   if (row === undefined) throw new Error(`membership ${id} does not exist`);
   return row;

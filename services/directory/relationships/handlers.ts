@@ -101,5 +101,5 @@ async function createRelationship(
   }
   const row = await readRelationship(tx, { id, ...readViewer(actor) });
   if (row === undefined) throw new Error(`relationship ${id} does not exist`);
-  return withEtag(rawJson(`{"relationship":${row.body}}`), entityTag(row.full));
+  return withEtag(rawJson(`{"relationship":${row.body}}`), entityTag(row.tag));
 }

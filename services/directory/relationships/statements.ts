@@ -4,16 +4,11 @@
  */
 import { sql, statement, t } from '#libs/sql';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
-import {
-  canEditHolonSql,
-  belongsToVisibleHolonSql,
-  holonVisibleSql,
-  unrestrictedSql,
-  viewerParams,
-} from '../visibility/index.ts';
+import { canEditHolonSql, belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
 import {
   relationshipJoinsSql,
   relationshipSql,
+  relationshipTagSql,
   rowParams,
   saveSql,
   stateParams,
@@ -124,5 +119,5 @@ export const readRelationship = statement.maybeOne({
   params: rowParams,
   row: writtenRow,
   sql: ({ id, ...viewer }) =>
-    sql`select ${relationshipSql(viewer)}::text as body, ${relationshipSql(unrestrictedSql)}::text as full from directory.relationships r ${relationshipJoinsSql} where r.id = ${id}`,
+    sql`select ${relationshipSql(viewer)}::text as body, ${relationshipTagSql} as tag from directory.relationships r ${relationshipJoinsSql} where r.id = ${id}`,
 });

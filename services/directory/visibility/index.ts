@@ -14,6 +14,5 @@ export {
   privateClassesSql,
   readViewer,
   seenParentSql,
-  unrestrictedSql,
   viewerParams,
 } from './statements.ts';

@@ -139,9 +139,6 @@ export function holonListItemSql(holon: string, objectClass: string, viewer: Vie
     'created_at', directory.iso_utc(${row}.created_at), 'updated_at', directory.iso_utc(${row}.updated_at))`;
 }
 
-/** The rights of a caller that sees everything, as SQL. For entity tags, which are equal for all callers (rules/http#etag). */
-export const unrestrictedSql: ViewerSql = { seesAll: sql`true`, accountId: sql`null::integer` };
-
 /**
  * SQL condition: the note is in the feed of a person or holon, and the caller can see all of its holons.
  * @param note alias of `directory.notes`

@@ -4,7 +4,14 @@
  */
 import { type RowOf, sql, type Sql, type SqlPart, statement, t } from '#libs/sql';
 import { personOrNullSql, personPublicSql } from '../api-objects/index.ts';
-import { canEditHolonSql, holonPublicSql, holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
+import {
+  canEditHolonSql,
+  holonPublicSql,
+  holonTagSql,
+  holonVisibleSql,
+  viewerParams,
+  type ViewerSql,
+} from '../visibility/index.ts';
 
 export const findJourneysFor = statement.many({
   name: 'workflow.find-journeys',
@@ -103,18 +110,25 @@ export const membershipWithHolonSql = (viewer: ViewerSql): Sql => membershipSql(
 export const membershipWithPersonSql = membershipSql(personSql);
 /** Returns the SQL of a membership in replies to writes, with person and holon. */
 export const membershipWithBothSql = (viewer: ViewerSql): Sql => membershipSql(personSql, holonSql(viewer));
+/** SQL of the text whose digest is the ETag of a membership, the same for all callers (W12). */
+export const membershipTagSql = sql`${membershipSql(personSql, sql`'holon', ${holonTagSql('h', 'c')}`)}::text`;
 
 /** Joins after `directory.relationships r`. */
 export const relationshipJoinsSql = sql`join directory.holons fh on fh.id = r.from_holon_id join directory.object_classes fc on fc.id = fh.class_id
     join directory.holons th on th.id = r.to_holon_id join directory.object_classes tc on tc.id = th.class_id
     ${workflowJoinsSql('r')}`;
 
+function relationshipOfSql(sides: Sql): Sql {
+  return sql`json_build_object('relationship_id', r.id, ${sides}, 'journey_name', j.name, 'step_title', s.title, ${workflowEndSql('r')})`;
+}
+
 const sidesSql = (viewer: ViewerSql): Sql =>
   sql`'from_holon', ${holonPublicSql('fh', 'fc', viewer)}, 'to_holon', ${holonPublicSql('th', 'tc', viewer)}`;
 
 /** Returns the SQL of an item in a list of relationships. */
-export const relationshipSql = (viewer: ViewerSql): Sql =>
-  sql`json_build_object('relationship_id', r.id, ${sidesSql(viewer)}, 'journey_name', j.name, 'step_title', s.title, ${workflowEndSql('r')})`;
+export const relationshipSql = (viewer: ViewerSql): Sql => relationshipOfSql(sidesSql(viewer));
+/** SQL of the text whose digest is the ETag of a relationship, the same for all callers (W12). */
+export const relationshipTagSql = sql`${relationshipOfSql(sql`'from_holon', ${holonTagSql('fh', 'fc')}, 'to_holon', ${holonTagSql('th', 'tc')}`)}::text`;
 
 function worklistSql(kind: 'person' | 'holon', alias: string, counterparts: Sql): Sql {
   const row = sql.id(alias);
@@ -135,8 +149,8 @@ export const rowParams = { id: t.integer, ...viewerParams };
 export const writtenRow = {
   /** As the caller sees it. */
   body: t.text,
-  /** As a caller sees it that sees everything. The entity tag is its digest (rules/http#etag). */
-  full: t.text,
+  /** Text whose digest is the entity tag. */
+  tag: t.text,
 };
 
 /** Columns of the current state of a membership or relationship, with the caller's rights. */

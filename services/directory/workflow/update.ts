@@ -125,7 +125,7 @@ export async function updateWorkflow(
   const reply = rawJson(
     `{"${kind.name}":${updated.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`,
   );
-  return withEtag(reply, entityTag(updated.full));
+  return withEtag(reply, entityTag(updated.tag));
 }
 
 /** Deletes a row. Its notes remain in the feeds. @throws AppError 403, 404, 412 */
@@ -171,7 +171,7 @@ async function lockEditable(
 function checkTag(tx: Tx, kind: WorkflowKind, id: number, ifMatch: string | null | undefined): Promise<void> {
   return checkIfMatch(ifMatch, async () => {
     const row = await kind.read(tx, { id, seesAll: true, accountId: null });
-    return row === undefined ? undefined : { body: row.full };
+    return row === undefined ? undefined : { body: row.tag };
   });
 }
 

@@ -142,6 +142,29 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
+  it('emits the creation and the deletion of a membership and of a relationship, and hides earlier events (W21)', async () => {
+    const personId = await fresh('leaver');
+    const after = await now();
+    const hub = fixture.id('holons', 'hub');
+    const request = { person_id: personId, holon_id: hub, journey_slug: 'join', note: 'Hello.' };
+    const { membership } = await fixture.call(rpcs.createMembership, request, as('above'));
+    await fixture.call(rpcs.deleteMembership, { membership_id: membership.membership_id }, as('above'));
+    const ends = { from_holon_id: hub, to_holon_id: fixture.id('holons', 'empty') };
+    const { relationship } = await fixture.call(rpcs.createRelationship, ends, as('above'));
+    await fixture.call(rpcs.deleteRelationship, { relationship_id: relationship.relationship_id }, as('above'));
+    const joined = { person_id: personId, holon_id: hub, journey_id: fixture.id('journeys', 'join'), journey: 'join' };
+    const related = { ...ends, journey_id: null, journey: null };
+    expect(await feed.told(5, { after })).toEqual([
+      ['membership.created', joined],
+      ['note.created', expect.objectContaining({ membership_id: membership.membership_id, person_id: personId })],
+      ['membership.deleted', joined],
+      ['relationship.created', related],
+      ['relationship.deleted', related],
+    ]);
+    const seen = (await feed.read({ after }, as('sam'))).items.map(({ type }) => type);
+    expect(seen).toEqual(['note.created', 'membership.deleted', 'relationship.deleted']);
+  });
+
   it('emits events only for memberships that a bulk request created', async () => {
     await fresh('bulk-1');
     await fresh('bulk-2');
@@ -290,6 +313,30 @@ describe('visibility of directory events (V4, V10, D48)', () => {
     expect(await seen('sam')).toEqual([...secret, 'person.created']);
     await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: true }] });
     expect(await seen('sam')).toEqual(['person.created']);
+  });
+
+  it('events of deleted memberships, relationships and holons are visible only to callers that could see the holon (W21)', async () => {
+    await fixture.add({ holons: [{ slug: 'crypt', name: 'Crypt', class: 'closed', parent: 'vault' }] });
+    const crypt = fixture.id('holons', 'crypt');
+    const after = await now();
+    const request = { person_id: fixture.id('people', 'ben'), holon_id: crypt, journey_slug: 'join', note: 'Secret.' };
+    const { membership } = await fixture.call(rpcs.createMembership, request, as('vera'));
+    await fixture.call(rpcs.deleteMembership, { membership_id: membership.membership_id }, as('vera'));
+    const ends = { from_holon_id: fixture.id('holons', 'hub'), to_holon_id: crypt };
+    const { relationship } = await fixture.call(rpcs.createRelationship, ends, as('vera'));
+    await fixture.call(rpcs.deleteRelationship, { relationship_id: relationship.relationship_id }, as('vera'));
+    await fixture.call(rpcs.deleteHolon, { holon_id: crypt }, as('ed'));
+    await close();
+    await feed.told(7, { after });
+    const notes = await fixture.call(rpcs.listNotesOfPerson, { person_id: request.person_id }, as('sam'));
+    expect(notes.items).toEqual([]);
+    const seen = async (caller: Caller) =>
+      (await feed.read({ after, limit: 500 }, as(caller))).items.map(({ type }) => type);
+    const deleted = ['membership.deleted', 'relationship.deleted', 'holon.deleted'];
+    for (const caller of ['vera', 'above', 'ed'] as const)
+      expect(await seen(caller)).toEqual([...deleted, 'person.created']);
+    for (const caller of ['sam', 'below', 'beside', 'ended'] as const)
+      expect(await seen(caller)).toEqual(['person.created']);
   });
 
   it('finds readable directory events among many hidden ones, and returns the same cursor if there are none (V10)', async () => {

@@ -20,14 +20,18 @@ export const listTeamAccounts = statement.many({
   sql: ({ id }) => sql`select account_id from directory.team_authority where holon_id = ${id} order by account_id`,
 });
 
-/** Deletes the notes that are about this holon alone. */
+/**
+ * Deletes the notes that are about this holon alone. Of a private holon it deletes all notes, since those in other feeds
+ * would become visible.
+ */
 export const deleteNotes = statement.none({
   name: 'holons.delete-notes',
   params: { id: t.integer },
   sql: ({ id }) => sql`
     delete from directory.notes n using directory.holon_notes own where own.holon_id = ${id} and n.id = own.note_id
-      and not exists (select from directory.person_notes other where other.note_id = n.id)
-      and not exists (select from directory.holon_notes other where other.note_id = n.id and other.holon_id <> ${id})`,
+      and (exists (select from directory.holons h join directory.object_classes c on c.id = h.class_id where h.id = ${id} and c.effective_private)
+        or not exists (select from directory.person_notes other where other.note_id = n.id)
+          and not exists (select from directory.holon_notes other where other.note_id = n.id and other.holon_id <> ${id}))`,
 });
 
 /** Deletes a holon with its journeys and team authority. */

@@ -1,8 +1,9 @@
 /** Statements that write memberships (rules/memberships#updates, rules/memberships#bulk-add). */
 import { type RowOf, sql, statement, t } from '#libs/sql';
-import { canEditHolonSql, holonVisibleSql, unrestrictedSql, viewerParams } from '../../visibility/index.ts';
+import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 import {
   membershipJoinsSql,
+  membershipTagSql,
   membershipWithBothSql,
   rowParams,
   saveSql,
@@ -54,7 +55,7 @@ export const readMembership = statement.maybeOne({
   params: rowParams,
   row: writtenRow,
   sql: ({ id, ...viewer }) =>
-    sql`select ${membershipWithBothSql(viewer)}::text as body, ${membershipWithBothSql(unrestrictedSql)}::text as full
+    sql`select ${membershipWithBothSql(viewer)}::text as body, ${membershipTagSql} as tag
       from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = ${id}`,
 });
 
