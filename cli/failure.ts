@@ -3,12 +3,13 @@ import { types } from 'node:util';
 import { CommanderError } from 'commander';
 import { AppError, describeWithCause } from '#libs/errors';
 
-const exitCodes = {
+export const exitCodes = {
   failed: 1,
   invalid_workspace: 1,
   not_found: 1,
   unavailable: 1,
   usage: 2,
+  differs: 3,
   interrupted: 130,
 } as const;
 

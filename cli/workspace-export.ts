@@ -33,10 +33,12 @@ export function registerExport(workspace: Command, context: CliContext): void {
       'Writes the set-up data as a workspace file (YAML, with --json JSON) that `workspace apply` reads; without conversations and passwords; ' +
         'secrets of configurations become names of environment variables',
     )
+    .option('--only <selection>', 'export only these lists and items, e.g. people,agents:guide')
     .option('--out <file>', 'write to this new file, readable only by its owner, instead of standard output')
-    .action(async ({ out }: { out?: string }) => {
-      if (out === undefined) return print(context);
-      const tally = await writeFile(context, out);
+    .action(async ({ out, only }: { out?: string; only?: string }) => {
+      const parts = await selectParts(context, only);
+      if (out === undefined) return print(context, parts);
+      const tally = await writeFile(parts, out);
       const { counts, omitted, variables } = tally;
       const rows = Object.entries(counts).map(([list, count]) => ({ list, count, skipped: omitted[list] ?? 0 }));
       context.print(
@@ -54,19 +56,19 @@ const columns = {
   'LEFT OUT': ({ skipped }: Row) => skipped,
 };
 
-async function print(context: CliContext): Promise<void> {
+async function print(context: CliContext, parts: readonly Part[]): Promise<void> {
   if (context.json) {
     const document: Record<string, unknown[]> = {};
-    await exportAll(context, async (list, items) => void (document[list] ??= []).push(...items));
+    await exportAll(parts, async (list, items) => void (document[list] ??= []).push(...items));
     context.print(document);
     return;
   }
-  const tally = await exportAll(context, createYamlSink(process.stdout));
+  const tally = await exportAll(parts, createYamlSink(process.stdout));
   for (const note of describeOmissions(tally)) process.stderr.write(`${note}\n`);
 }
 
 /** Removes the file when the export fails. @throws CliError when the file exists already or cannot be written */
-async function writeFile(context: CliContext, out: string): Promise<Tally> {
+async function writeFile(parts: readonly Part[], out: string): Promise<Tally> {
   const stream = createWriteStream(out, { mode: 0o600, flags: 'wx' });
   try {
     await once(stream, 'open');
@@ -75,7 +77,7 @@ async function writeFile(context: CliContext, out: string): Promise<Tally> {
     throw new CliError(code === 'EEXIST' ? `${out} exists already.` : message);
   }
   try {
-    const tally = await exportAll(context, createYamlSink(stream));
+    const tally = await exportAll(parts, createYamlSink(stream));
     stream.end();
     await finished(stream);
     return tally;
@@ -86,21 +88,103 @@ async function writeFile(context: CliContext, out: string): Promise<Tally> {
   }
 }
 
-/** Passes all lists to `sink` page by page, so that memory use does not grow with the data. */
-async function exportAll(context: CliContext, sink: Sink): Promise<Tally> {
+/** A list to export, page by page. */
+interface Part {
+  readonly list: string;
+  readonly read: (after: number) => Promise<Page>;
+}
+
+/**
+ * Returns the parts of the export. @param only lists (`people`) and items (`agents:guide`); all lists when absent
+ * @throws CliError for an unknown list or item
+ */
+async function selectParts(context: CliContext, only: string | undefined): Promise<Part[]> {
+  const parts: Part[] = [
+    ...workspaceLists.map((list): Part => {
+      return { list, read: (after) => context.call(directory.rpcs.exportWorkspace, { list, after }) };
+    }),
+    { list: 'agents', read: (after) => context.call(agents.rpcs.exportWorkspace, { after }) },
+  ];
+  if (only === undefined) return parts;
+  const selected = parseSelection(
+    only,
+    parts.map(({ list }) => list),
+  );
+  return Promise.all(
+    parts.flatMap((part) => {
+      const keys = selected.get(part.list);
+      return keys === undefined ? [] : [keys === 'all' ? Promise.resolve(part) : selectItems(part, keys)];
+    }),
+  );
+}
+
+type Selection = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
+
+/** @throws CliError for an unknown list, or when nothing is selected */
+function parseSelection(only: string, lists: readonly string[]): Selection {
+  const selected = new Map<string, Set<string> | 'all'>();
+  for (const entry of only.split(',').map((text) => text.trim())) {
+    const [list = '', ...rest] = entry.split(':');
+    if (!lists.includes(list))
+      throw new CliError(`"${list}" is not a list of the export. Lists: ${lists.join(', ')}.`, 'usage');
+    const known = selected.get(list);
+    if (rest.length === 0) selected.set(list, 'all');
+    else if (known !== 'all') selected.set(list, new Set([...(known ?? []), rest.join(':')]));
+  }
+  return selected;
+}
+
+/** Reads the selected items, which are held in memory. @throws CliError for an unknown item */
+async function selectItems({ list, read }: Part, keys: ReadonlySet<string>): Promise<Part> {
+  const items: unknown[] = [];
+  const missing = new Set(keys);
+  for (let after: number | null = 0; after !== null && missing.size > 0;) {
+    const page: Page = await read(after);
+    for (const item of page.items) {
+      const found = namesOf(list, item).find((name) => keys.has(name));
+      if (found === undefined) continue;
+      missing.delete(found);
+      items.push(item);
+    }
+    after = page.next;
+  }
+  if (missing.size > 0) throw new CliError(`${list} has no item ${[...missing].join(', ')}.`, 'not_found');
+  const hasSecrets = list === 'journeys' || list === 'agents';
+  const page: Page = {
+    items,
+    variables: [...new Set(hasSecrets ? items.flatMap(listVariables) : [])],
+    left_out: 0,
+    next: null,
+  };
+  return { list, read: () => Promise.resolve(page) };
+}
+
+/** Returns the key of an item and, for memberships and relationships, the name that `workspace diff` shows. */
+function namesOf(list: string, item: unknown): string[] {
+  if (!isJsonObject(item)) return [];
+  const [left, right] = list === 'memberships' ? (['person', 'holon'] as const) : (['from', 'to'] as const);
+  const ends = [item[left], item[right], item['journey']].filter((part) => typeof part === 'string');
+  const key = item['key'] ?? item['slug'] ?? item['email'];
+  return [...(typeof key === 'string' ? [key] : []), ...(ends.length > 1 ? [ends.join('/')] : [])];
+}
+
+/** Returns the names in `{env: NAME}`. */
+function listVariables(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(listVariables);
+  if (!isJsonObject(value)) return [];
+  const { env } = value;
+  if (typeof env === 'string' && Object.keys(value).length === 1) return [env];
+  return Object.values(value).flatMap(listVariables);
+}
+
+/** Passes the parts to `sink` page by page, so that memory use does not grow with the data. */
+async function exportAll(parts: readonly Part[], sink: Sink): Promise<Tally> {
   const tally: Tally = { counts: {}, omitted: {}, variables: new Set() };
-  for (const list of workspaceLists)
-    await exportList(list, tally, sink, (after) => context.call(directory.rpcs.exportWorkspace, { list, after }));
-  await exportList('agents', tally, sink, (after) => context.call(agents.rpcs.exportWorkspace, { after }));
+  for (const part of parts) await exportPart(part, tally, sink);
   return tally;
 }
 
-async function exportList(
-  list: string,
-  { counts, omitted, variables }: Tally,
-  sink: Sink,
-  read: (after: number) => Promise<Page>,
-): Promise<void> {
+async function exportPart({ list, read }: Part, { counts, omitted, variables }: Tally, sink: Sink): Promise<void> {
   for (let after: number | null = 0; after !== null;) {
     const page: Page = await read(after);
     const taken = page.variables.find((name) => variables.has(name));

@@ -1,5 +1,5 @@
 /**
- * `workspace apply FILE` and `workspace export`: imports and exports set-up data as a declarative file
+ * `workspace apply FILE`, `workspace diff FILE` and `workspace export`: imports, compares and exports set-up data as a declarative file
  * (rules/workspace#workspace-file).
  */
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import { directory } from '#services/directory';
 import { readSplitWorkspace } from './bulk-import/conversation-list.ts';
 import { ConversationImport } from './bulk-import/import.ts';
 import type { CliContext } from './context.ts';
-import { CliError } from './failure.ts';
+import { CliError, exitCodes } from './failure.ts';
 import { registerExport } from './workspace-export.ts';
 import { standardInput, type FileProblem, type WorkspaceFile } from './workspace-file.ts';
 
@@ -34,13 +34,29 @@ export function register(workspace: Command, context: CliContext): void {
     .command('apply <file>')
     .description('Applies a workspace file (YAML or JSON, - for standard input) in one transaction; can be repeated')
     .option('--dry-run', 'show the changes without applying them')
+    .option('--keep-edits', 'leave fields alone that were changed over the API since the file last changed them')
     .option('--json', 'print {created, updated, unchanged, ids}')
-    .action(async (file: string, options: { dryRun?: true }) => {
+    .action(async (file: string, options: { dryRun?: true; keepEdits?: true }) => {
       const dryRun = options.dryRun === true;
-      const applied = await applyFile(context, findFile(file), dryRun);
+      const applied = await applyFile(context, findFile(file), { dryRun, keepEdits: options.keepEdits === true });
       const { created, updated, unchanged, ids, diff } = applied;
       const counts = { created, updated, unchanged, ids };
       context.print(dryRun ? { ...counts, diff } : counts, ...summarize(applied, dryRun));
+    });
+  workspace
+    .command('diff <file>')
+    .description(
+      'Prints what `workspace apply` would change, and marks fields that were changed over the API since the file last changed them; ' +
+        'exits with 0 without changes and with 3 otherwise',
+    )
+    .option('--json', 'print {diff}')
+    .action(async (file: string) => {
+      const { diff, diff_truncated: isTruncated } = await applyFile(context, findFile(file), {
+        dryRun: true,
+        keepEdits: false,
+      });
+      context.print({ diff: diff.map(toDifference), truncated: isTruncated }, ...summarizeDiff(diff, isTruncated));
+      if (diff.length > 0) process.exitCode = exitCodes.differs;
     });
 }
 
@@ -54,13 +70,18 @@ function findFile(file: string): string {
   return existsSync(fromUser) ? fromUser : resolve(file);
 }
 
-async function applyFile(context: CliContext, name: string, dryRun: boolean): Promise<Applied> {
+interface ApplyOptions {
+  readonly dryRun: boolean;
+  readonly keepEdits: boolean;
+}
+
+async function applyFile(context: CliContext, name: string, { dryRun, keepEdits }: ApplyOptions): Promise<Applied> {
   const { file, conversations, misplaced } = await readSplitWorkspace(name);
   const { agentItems, rest } = splitDocument(file.document);
-  const send = await createSender(context, rest);
+  const send = await createSender(context, rest, keepEdits);
   const applyAgents = (dry: boolean): Promise<Applied> =>
     context
-      .call(agents.rpcs.applyWorkspace, { agents: agentItems ?? [], dry_run: dry })
+      .call(agents.rpcs.applyWorkspace, { agents: agentItems ?? [], dry_run: dry, keep_edits: keepEdits })
       .then((reply) => ({ ...reply, diff_truncated: false }));
   const bulk = conversations === undefined ? undefined : new ConversationImport(context, name, rest, conversations);
 
@@ -98,11 +119,15 @@ function splitDocument(document: unknown): { agentItems: unknown[] | undefined; 
   };
 }
 
-async function createSender(context: CliContext, document: unknown): Promise<(dryRun: boolean) => Promise<Applied>> {
+async function createSender(
+  context: CliContext,
+  document: unknown,
+  keepEdits: boolean,
+): Promise<(dryRun: boolean) => Promise<Applied>> {
   const { applyWorkspace, uploadWorkspace } = directory.rpcs;
   const text = JSON.stringify(document ?? null);
   if (text.length <= maxDirectCharacters)
-    return (dryRun) => context.call(applyWorkspace, { document, dry_run: dryRun });
+    return (dryRun) => context.call(applyWorkspace, { document, dry_run: dryRun, keep_edits: keepEdits });
   const uploadId = randomUUID().replaceAll('-', '');
   for (let start = 0, part = 0; start < text.length; part++) {
     let end = Math.min(start + partCharacters, text.length);
@@ -110,7 +135,7 @@ async function createSender(context: CliContext, document: unknown): Promise<(dr
     await context.call(uploadWorkspace, { upload_id: uploadId, part, text: text.slice(start, end) });
     start = end;
   }
-  return (dryRun) => context.call(applyWorkspace, { upload_id: uploadId, dry_run: dryRun });
+  return (dryRun) => context.call(applyWorkspace, { upload_id: uploadId, dry_run: dryRun, keep_edits: keepEdits });
 }
 
 /** Runs `work` and adds problems of the document to `problems`. Rethrows other errors. */
@@ -176,10 +201,33 @@ function summarize(
   ];
 }
 
-function showChange({ list, key, action, fields }: Change): string[] {
-  if (action === 'create') return [`+ ${list} ${key}`];
+/** A change with `edited` in every field. */
+function toDifference({ list, key, action, edited, fields }: Change) {
+  return {
+    list,
+    key,
+    action,
+    ...(edited === true ? { edited } : {}),
+    fields: fields.map((field) => ({ ...field, edited: field.edited === true })),
+  };
+}
+
+function summarizeDiff(diff: readonly Change[], isTruncated: boolean): string[] {
+  if (diff.length === 0) return ['No changes.'];
+  const edited = diff.filter((change) => change.edited === true).length;
+  const notes =
+    edited === 0 ? '' : ` ${edited} with edits over the API; \`--keep-edits\` of \`workspace apply\` keeps them.`;
+  const more = isTruncated ? ['… and more'] : [];
+  return [...diff.flatMap(showChange), ...more, `${diff.length} changed items.${notes}`];
+}
+
+function showChange({ list, key, action, edited, fields }: Change): string[] {
+  if (action === 'create') return [`+ ${list} ${key}${edited === true ? ' (deleted over the API)' : ''}`];
   return [
     `~ ${list} ${key}`,
-    ...fields.map(({ field, old, new: next }) => `    ${field}: ${JSON.stringify(old)} → ${JSON.stringify(next)}`),
+    ...fields.map(
+      ({ field, old, new: next, edited: isEdited }) =>
+        `    ${field}: ${JSON.stringify(old)} → ${JSON.stringify(next)}${isEdited === true ? ' (edited over the API)' : ''}`,
+    ),
   ];
 }

@@ -14,3 +14,4 @@ export { type HistoryVia, historyContextOfJob, historyItem, historyVias } from '
 export { diffSnapshots, type FieldChanges, hideSecrets } from './rules.ts';
 export { historyTable } from './tables.ts';
 export { historyPageSql, historyParams, listHistory, removeHistory } from './statements.ts';
+export { diffPaths, type Edits, type FieldPath, findRemoved, readEdits } from './edits.ts';

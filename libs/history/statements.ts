@@ -59,3 +59,26 @@ export const removeOldEntries = statement.one({
       delete from history where id in (select id from history where at < statement_timestamp() - make_interval(days => ${days}) order by at limit ${limit}) returning id
     ) select count(*)::integer as count from removed`,
 });
+
+/** Returns all entries of the objects that have one that is not from the file, oldest first. */
+export const listEditEntries = statement.many({
+  name: 'history.list-edits',
+  params: { kind: t.text, objectIds: t.bigint.array },
+  row: { objectId: t.bigint, isFile: t.boolean, changes: t.text },
+  sql: ({ kind, objectIds }) => sql`
+    select h.object_id as "objectId", h.via = 'file' as "isFile", h.changes::text as changes from history h
+    where h.object_kind = ${kind} and h.object_id = any(${objectIds}) and exists (
+      select from history o where o.object_kind = ${kind} and o.object_id = h.object_id and o.via <> 'file')
+    order by h.object_id, h.id`,
+});
+
+/** Returns the keys whose newest entry is a deletion that is not from the file. */
+export const listRemovedKeys = statement.many({
+  name: 'history.list-removed-keys',
+  params: { kind: t.text, keys: t.text.array },
+  row: { key: t.text },
+  sql: ({ kind, keys }) => sql`
+    select k.key from unnest(${keys}) as k(key) cross join lateral (
+      select action, via from history h where h.object_kind = ${kind} and h.object_key = k.key order by h.id desc limit 1
+    ) as newest where newest.action = 'delete' and newest.via <> 'file'`,
+});

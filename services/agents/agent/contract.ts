@@ -52,7 +52,19 @@ const workspaceChange = Type.Object({
   list: Type.String(),
   key: Type.String(),
   action: Type.Union([Type.Literal('create'), Type.Literal('update')]),
-  fields: Type.Array(Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() })),
+  edited: Type.Optional(
+    Type.Boolean({ description: 'True if a field is edited, or the agent was deleted over the API (W24).' }),
+  ),
+  fields: Type.Array(
+    Type.Object({
+      field: Type.String(),
+      old: Type.Unknown(),
+      new: Type.Unknown(),
+      edited: Type.Optional(
+        Type.Boolean({ description: 'Whether it was changed over the API since the file last changed it (W24).' }),
+      ),
+    }),
+  ),
 });
 
 /** An agent as its editors see it (W6). */
@@ -247,6 +259,9 @@ export const agentRpcs = {
         Type.Unknown({ description: 'Items of the file with their secrets. Validation returns every problem.' }),
       ),
       dry_run: Type.Boolean(),
+      keep_edits: Type.Optional(
+        Type.Boolean({ description: 'Leave fields alone that were changed over the API (W11).' }),
+      ),
     }),
     reply: Type.Object({
       created: Type.Integer(),

@@ -18,9 +18,11 @@ import { emitWritten } from '../events/index.ts';
 import { lockJourneys } from '../journeys/index.ts';
 import { lockWorkspace } from '../person-rows/index.ts';
 import type { workspaceRpcs } from './contract.ts';
+import { readWorkspaceEdits } from './read-edits.ts';
 import { readStored } from './read-stored.ts';
 import { ChangeLog, labelOf } from './rules/changes.ts';
 import { checkDocument, identityOf, type Lists } from './rules/check-document.ts';
+import { noEdits, type WorkspaceEdits, withoutEdits } from './rules/edits.ts';
 import { type DocumentNames, namesIn, resolveItems, type Targets } from './rules/resolve.ts';
 import { listFieldProblems, type Path, type Problem } from './rules/values.ts';
 import { type ListName, listNames } from './rules/vocabulary.ts';
@@ -38,6 +40,12 @@ export type WorkspaceDependencies = Pick<Dependencies, 'db' | 'jobs' | 'eventOut
 
 type Applied = Static<typeof workspaceRpcs.applyWorkspace.reply>;
 
+interface ApplyOptions {
+  readonly dryRun: boolean;
+  /** Leave fields alone that were changed over the API since the file last changed them (W11). */
+  readonly keepEdits: boolean;
+}
+
 /** Maximum reported problems. A larger number is caused by one repeated mistake. */
 const maxProblems = 5_000;
 const maxAttempts = 3;
@@ -54,13 +62,14 @@ export async function applyWorkspace(
   deps: WorkspaceDependencies,
   context: AuditContext,
   document: unknown,
-  dryRun: boolean,
+  options: ApplyOptions,
 ): Promise<Applied> {
+  const { dryRun } = options;
   const { lists, problems: found } = checkDocument(document);
   const problems = [...found, ...findRefusedPasswords(deps.passwords, lists)];
   const hashes = problems.length === 0 ? await hashPasswords(deps, lists, problems, dryRun) : new Map<string, string>();
   const work = (tx: Tx): Promise<Applied> =>
-    applyIn(tx, { ...deps, context }, document, { lists, problems }, hashes, dryRun);
+    applyIn(tx, { ...deps, context }, document, { lists, problems }, hashes, options);
   for (let attempt = 1; ; attempt++) {
     try {
       return await transactionOrDryRun(deps.jobs, dryRun, work);
@@ -76,7 +85,7 @@ async function applyIn(
   document: unknown,
   checked: { lists: Lists; problems: readonly Problem[] },
   hashes: ReadonlyMap<string, string>,
-  dryRun: boolean,
+  { dryRun, keepEdits }: ApplyOptions,
 ): Promise<Applied> {
   const history = { subject: context.subject, actor: context.actor, via: 'file' };
   const log = new ChangeLog({ source: 'workspace', accountId: null });
@@ -87,10 +96,11 @@ async function applyIn(
     history,
     log,
     isRecorded: !dryRun,
+    edits: keepEdits ? ('keep' as const) : dryRun ? ('mark' as const) : undefined,
     refuse: invalidWorkspace,
   };
-  const { targets, written } = await writeDocument(tx, deps, request);
-  const summary = log.summarize(targets);
+  const { targets, written, edits } = await writeDocument(tx, deps, request);
+  const summary = log.summarize(targets, edits);
   if (summary.created + summary.updated > 0) {
     recordAudit(tx, context, { changes: log.describe(targets, (target) => written.idOfTarget('accounts', target)) });
   }
@@ -107,7 +117,17 @@ export interface WriteRequest {
   readonly log: ChangeLog;
   /** Whether to write history entries and events. */
   readonly isRecorded: boolean;
+  /** Whether to read edits over the API, and to leave edited fields alone; default: neither (W11). */
+  readonly edits?: 'mark' | 'keep' | undefined;
   readonly refuse: (problems: readonly Problem[]) => AppError;
+}
+
+interface WrittenDocument {
+  readonly targets: Targets;
+  readonly written: Written;
+  /** The stored items of each list as they were before. */
+  readonly tracked: ReadonlyMap<ListName, Tracked>;
+  readonly edits: WorkspaceEdits;
 }
 
 /**
@@ -117,14 +137,16 @@ export interface WriteRequest {
 export async function writeDocument(
   tx: Tx,
   { jobs, eventOutbox, history }: WriteDependencies,
-  { names, checked, hashes, history: cause, log, isRecorded, refuse }: WriteRequest,
-): Promise<{ targets: Targets; written: Written; tracked: ReadonlyMap<ListName, Tracked> }> {
+  { names, checked, hashes, history: cause, log, isRecorded, edits: mode, refuse }: WriteRequest,
+): Promise<WrittenDocument> {
   await lockWorkspace(tx);
   await deferParents(tx);
   const stored = await readStored(tx, checked.lists);
-  const { targets, problems } = resolveItems(checked.lists, names, stored);
+  const { targets: found, problems } = resolveItems(checked.lists, names, stored);
   const all = [...checked.problems, ...problems];
   if (all.length > 0) throw refuse(all);
+  const edits = mode === undefined ? noEdits : await readWorkspaceEdits(tx, found, stored);
+  const targets = mode === 'keep' ? withoutEdits(found, stored, edits) : found;
   const tracked = new Map<ListName, Tracked>();
   for (const list of isRecorded ? listNames : []) {
     const ids = targets[list].flatMap(({ storedId }) => storedId ?? []);
@@ -149,7 +171,7 @@ export async function writeDocument(
       );
     }
   }
-  return { targets, written, tracked };
+  return { targets, written, tracked, edits };
 }
 
 function invalidWorkspace(problems: readonly Problem[]): AppError {

@@ -24,7 +24,19 @@ export const workspaceChange = Type.Object({
   list: Type.String(),
   key: Type.String(),
   action: Type.Union([Type.Literal('create'), Type.Literal('update')]),
-  fields: Type.Array(Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() })),
+  edited: Type.Optional(
+    Type.Boolean({ description: 'True if a field is edited, or the object was deleted over the API (W24).' }),
+  ),
+  fields: Type.Array(
+    Type.Object({
+      field: Type.String(),
+      old: Type.Unknown(),
+      new: Type.Unknown(),
+      edited: Type.Optional(
+        Type.Boolean({ description: 'Whether it was changed over the API since the file last changed it (W24).' }),
+      ),
+    }),
+  ),
 });
 
 const badWorkspace = {
@@ -56,6 +68,9 @@ export const workspaceRpcs = {
         Type.String({ description: 'Alternatively, a document uploaded with `directory.workspace.upload`.' }),
       ),
       dry_run: Type.Boolean(),
+      keep_edits: Type.Optional(
+        Type.Boolean({ description: 'Leave fields alone that were changed over the API (W11).' }),
+      ),
     }),
     reply: Type.Object({
       created: Type.Integer(),

@@ -36,9 +36,13 @@ export function createWorkspaceHandlers(deps: WorkspaceDependencies): WorkspaceH
       await storeUpload(deps.db, { uploadId, part, text });
       return {};
     },
-    applyWorkspace: async ({ document, upload_id: uploadId, dry_run: dryRun }, context) => {
-      if (uploadId === undefined) return applyWorkspace(deps, context, document, dryRun);
-      const result = await applyWorkspace(deps, context, await readUpload(uploadId), dryRun);
+    applyWorkspace: async (
+      { document, upload_id: uploadId, dry_run: dryRun, keep_edits: keepEdits = false },
+      context,
+    ) => {
+      const options = { dryRun, keepEdits };
+      if (uploadId === undefined) return applyWorkspace(deps, context, document, options);
+      const result = await applyWorkspace(deps, context, await readUpload(uploadId), options);
       if (!dryRun) await deleteUpload(deps.db, { uploadId });
       return result;
     },

@@ -27,7 +27,9 @@ export async function writeSteps(
     const steps = (target.item.value['steps'] ?? []) as JsonObject[];
     const rows = stored.steps.get(journeyId) ?? [];
     // A complete list in stored order changes no positions, since positions can have gaps from partial files.
-    const inOrder = rows.length === steps.length && rows.every((row, index) => row.slug === steps[index]?.['slug']);
+    const inOrder =
+      target.keepsOrder === true ||
+      (rows.length === steps.length && rows.every((row, index) => row.slug === steps[index]?.['slug']));
     for (const [index, step] of steps.entries()) {
       const slug = String(step['slug']);
       const known = rows.find((row) => row.slug === slug);

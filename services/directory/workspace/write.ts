@@ -36,7 +36,7 @@ export async function writeItems(
   for (const list of ['spheres', 'classes', 'journeys', 'people', 'holons', 'accounts'] as const) {
     const rowOf = (target: Target): Row => {
       const values = columnsOf(list, target.item.value, idOf, target.storedId === undefined);
-      const hash = list === 'accounts' ? passwordHashes.get(target.key) : undefined;
+      const hash = 'password' in target.item.value ? passwordHashes.get(target.key) : undefined;
       return { id: idOfTarget(list, target), values: hash === undefined ? values : { ...values, password_hash: hash } };
     };
     // Items with the key of a merged person do not overwrite the surviving person (I5).

@@ -1,4 +1,4 @@
-/** Agents over HTTP: rights, checks, secrets, conflicts, deletion and history (W6, W10, W16). */
+/** Set-up of agents: rights, checks, secrets, conflicts, deletion and history (rules/agents#set-up; W6, W10, W16). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#libs/contract';
 import type { Service } from '#libs/lifecycle';
@@ -278,16 +278,66 @@ describe('history of an agent (W10)', () => {
   });
 });
 
-it('records creations, updates and deletions in the audit log without values', async () => {
-  await create({ slug: 'audited', name: 'Audited', prompt: 'private text' });
-  await update('audited', { prompt: 'more private text' });
-  await fixture.bus.call(deleteAgent, { slug: 'audited' }, editor());
-  const rows = await fixture.env.sql<{ action: string; changes: unknown }>(
-    `select action, changes from agents.audit_log where target_id = 'audited' order by id`,
-  );
-  expect(rows).toEqual([
-    { action: 'agent.create', changes: null },
-    { action: 'agent.update', changes: '{"fields":["prompt"]}' },
-    { action: 'agent.delete', changes: null },
-  ]);
+describe('a workspace file beside edits over the API (W11, W24)', () => {
+  const item = (fields: object = {}) => ({
+    slug: 'edited',
+    name: 'Edited',
+    prompt: 'p',
+    config: { a: 1, b: 1 },
+    ...fields,
+  });
+  const apply = (fields: object, options: object) =>
+    fixture.bus.call(agents.rpcs.applyWorkspace, { agents: [item(fields)], dry_run: false, ...options }, newContext());
+
+  it('marks edited fields and leaves them alone with keep_edits, per key of config', async () => {
+    await apply({}, {});
+    await update('edited', { prompt: 'by api', config: { a: 2 } });
+    const changed = { name: 'Changed', config: { a: 1, b: 3 } };
+    const { diff } = await apply(changed, { dry_run: true });
+    expect(diff).toEqual([
+      {
+        list: 'agents',
+        key: 'edited',
+        action: 'update',
+        edited: true,
+        fields: [
+          { field: 'name', old: 'Edited', new: 'Changed' },
+          { field: 'prompt', old: 'by api', new: 'p', edited: true },
+          { field: 'config', old: '(hidden)', new: '(hidden)', edited: true },
+        ],
+      },
+    ]);
+    await apply(changed, { keep_edits: true });
+    const { agent } = await get('edited');
+    expect(agent).toMatchObject({ name: 'Changed', prompt: 'by api', config: { a: 2, b: 3 } });
+    await apply({}, {});
+    expect((await get('edited')).agent).toMatchObject({ name: 'Edited', prompt: 'p', config: { a: 1, b: 1 } });
+    expect((await apply({ prompt: 'q' }, { dry_run: true })).diff[0]?.fields).toEqual([
+      { field: 'prompt', old: 'p', new: 'q' },
+    ]);
+  });
+
+  it('does not create a deleted agent again with keep_edits', async () => {
+    await fixture.bus.call(deleteAgent, { slug: 'edited' }, editor());
+    const { diff } = await apply({}, { dry_run: true });
+    expect(diff).toMatchObject([{ action: 'create', edited: true, fields: [{ edited: true }, {}, {}, {}] }]);
+    expect(await apply({}, { keep_edits: true })).toMatchObject({ created: 0, updated: 0 });
+    expect(await apply({}, {})).toMatchObject({ created: 1 });
+  });
+});
+
+describe('audit log of agents (W6)', () => {
+  it('records creations, updates and deletions in the audit log without values', async () => {
+    await create({ slug: 'audited', name: 'Audited', prompt: 'private text' });
+    await update('audited', { prompt: 'more private text' });
+    await fixture.bus.call(deleteAgent, { slug: 'audited' }, editor());
+    const rows = await fixture.env.sql<{ action: string; changes: unknown }>(
+      `select action, changes from agents.audit_log where target_id = 'audited' order by id`,
+    );
+    expect(rows).toEqual([
+      { action: 'agent.create', changes: null },
+      { action: 'agent.update', changes: '{"fields":["prompt"]}' },
+      { action: 'agent.delete', changes: null },
+    ]);
+  });
 });

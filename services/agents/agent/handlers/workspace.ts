@@ -1,8 +1,10 @@
 /** Reading agents, and applying and exporting the workspace file (rules/workspace#workspace-file). */
 import { listSome, recordAudit } from '#libs/audit';
 import { replaceSecrets } from '#libs/config';
+import type { ReplyOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
-import { parseJson } from '#libs/json';
+import { diffPaths, type Edits, type FieldPath, findRemoved, readEdits } from '#libs/history';
+import { isJsonObject, parseJson } from '#libs/json';
 import { type Handler, type Handlers, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import type { agents } from '../../contract.ts';
@@ -19,18 +21,19 @@ import {
   updateAgent,
 } from '../statements/agents.ts';
 
-interface Change {
-  list: string;
-  key: string;
-  action: 'create' | 'update';
-  fields: { field: string; old: unknown; new: unknown }[];
-}
+type Change = ReplyOf<typeof agents.rpcs.applyWorkspace>['diff'][number];
+
 interface Tally {
   created: number;
   updated: number;
   unchanged: number;
   ids: Record<string, number>;
   diff: Change[];
+}
+
+interface Edited {
+  readonly edits: ReadonlyMap<number, Edits>;
+  readonly removed: ReadonlySet<string>;
 }
 
 const hidden = '(hidden)';
@@ -65,7 +68,7 @@ function createApplyWorkspace(
   allowUnsigned: boolean,
 ): Handler<typeof agents.rpcs.applyWorkspace> {
   const findProblems = createAgentCheck(allowUnsigned);
-  return async ({ agents: received, dry_run: dryRun }, context) => {
+  return async ({ agents: received, dry_run: dryRun, keep_edits: keepEdits = false }, context) => {
     const problems = findProblems(received);
     if (problems.length > 0)
       throw appError(
@@ -84,16 +87,15 @@ function createApplyWorkspace(
       const stored = new Map(
         (await listAgents(tx, { slugs: items.map(({ slug }) => slug) })).map((agent) => [agent.slug, agent]),
       );
+      const storedIds = [...stored.values()].map(({ id }) => id);
+      const edited = dryRun || keepEdits ? await readEdited(tx, items, stored) : undefined;
       const fromFile = { subject: context.subject, actor: context.actor, via: 'file' };
-      if (!dryRun) {
-        await history.track(
-          tx,
-          fromFile,
-          'agents',
-          [...stored.values()].map(({ id }) => id),
-        );
+      if (!dryRun) await history.track(tx, fromFile, 'agents', storedIds);
+      for (const item of items) {
+        const agent = stored.get(item.slug);
+        const isKept = keepEdits && edited?.removed.has(item.slug) === true;
+        if (!isKept) await applyItem(tx, item, agent, { dryRun, keepEdits, edited }, tally);
       }
-      for (const item of items) await applyItem(tx, item, stored.get(item.slug), dryRun, tally);
       if (dryRun || tally.diff.length === 0) return;
       const created = tally.diff.flatMap(({ key, action }) => (action === 'create' ? (tally.ids[key] ?? []) : []));
       history.created(tx, fromFile, 'agents', created);
@@ -106,6 +108,13 @@ function createApplyWorkspace(
     });
     return { ...tally, ids: { agents: tally.ids } };
   };
+}
+
+/** Reads what was changed and deleted over the API since the file last changed it (W24). */
+async function readEdited(tx: Tx, items: readonly Item[], stored: ReadonlyMap<string, StoredAgent>): Promise<Edited> {
+  const ids = [...stored.values()].map(({ id }) => id);
+  const fresh = items.map(({ slug }) => slug).filter((slug) => !stored.has(slug));
+  return { edits: await readEdits(tx, 'agents', ids), removed: await findRemoved(tx, 'agents', fresh) };
 }
 
 /** Returns all agents as a workspace file. Variable names replace the secrets. */
@@ -129,29 +138,37 @@ function createExportWorkspace(db: Database): Handler<typeof agents.rpcs.exportW
   };
 }
 
+interface ApplyOptions {
+  readonly dryRun: boolean;
+  readonly keepEdits: boolean;
+  readonly edited: Edited | undefined;
+}
+
 async function applyItem(
   tx: Tx,
   item: Item,
   stored: StoredAgent | undefined,
-  dryRun: boolean,
+  { dryRun, keepEdits, edited }: ApplyOptions,
   tally: Tally,
 ): Promise<void> {
-  const values = {
-    slug: item.slug,
-    name: item.name,
-    prompt: item.prompt === undefined ? (stored?.prompt ?? '') : (item.prompt ?? ''),
-    infos: item.infos === undefined ? (stored?.infos ?? '{}') : JSON.stringify(item.infos ?? {}),
-    config: item.config === undefined ? (stored?.config ?? '{}') : JSON.stringify(item.config ?? {}),
-  };
+  const edits = stored === undefined ? undefined : edited?.edits.get(stored.id);
+  const values = valuesOf(item, stored, keepEdits ? edits : undefined);
   if (stored === undefined) {
     tally.created++;
+    const isRemoved = edited?.removed.has(item.slug) === true;
     const fields = [
       { field: 'name', old: null, new: values.name },
       { field: 'prompt', old: null, new: values.prompt },
       { field: 'infos', old: null, new: item.infos ?? {} },
       { field: 'config', old: null, new: hidden },
-    ];
-    tally.diff.push({ list: 'agents', key: item.slug, action: 'create', fields });
+    ].map((field) => ({ ...field, ...(isRemoved ? { edited: true } : {}) }));
+    tally.diff.push({
+      list: 'agents',
+      key: item.slug,
+      action: 'create',
+      ...(isRemoved ? { edited: true } : {}),
+      fields,
+    });
     if (!dryRun) tally.ids[item.slug] = (await insertAgent(tx, values)).id;
     return;
   }
@@ -162,17 +179,68 @@ async function applyItem(
     config: stored.config,
     newConfig: values.config,
   });
-  const fields = [
+  const changes = [
     ...(stored.name === values.name ? [] : [{ field: 'name', old: stored.name, new: values.name }]),
     ...(stored.prompt === values.prompt ? [] : [{ field: 'prompt', old: stored.prompt, new: values.prompt }]),
-    ...(infosEqual ? [] : [{ field: 'infos', old: JSON.parse(stored.infos) as unknown, new: item.infos ?? {} }]),
-    ...(configEqual ? [] : [{ field: 'config', old: hidden, new: hidden }]),
+    ...(infosEqual ? [] : [{ field: 'infos', old: parseJson(stored.infos), new: parseJson(values.infos) }]),
+    ...(configEqual ? [] : [{ field: 'config', old: parseJson(stored.config), new: parseJson(values.config) }]),
   ];
-  if (fields.length === 0) {
+  if (changes.length === 0) {
     tally.unchanged++;
     return;
   }
   tally.updated++;
-  tally.diff.push({ list: 'agents', key: item.slug, action: 'update', fields });
+  const fields = changes.map((change) => {
+    const isEdited = diffPaths(change.old, change.new, [change.field]).some((path) => edits?.isEdited(path) === true);
+    return {
+      ...change,
+      ...(change.field === 'config' ? { old: hidden, new: hidden } : {}),
+      ...(isEdited ? { edited: true } : {}),
+    };
+  });
+  const isEdited = fields.some((field) => 'edited' in field);
+  tally.diff.push({
+    list: 'agents',
+    key: item.slug,
+    action: 'update',
+    ...(isEdited ? { edited: true } : {}),
+    fields,
+  });
   if (!dryRun) await updateAgent(tx, { ...values, id: stored.id });
+}
+
+/** Returns the values to store. A field that the item does not contain, or that is edited, keeps its value. */
+function valuesOf(item: Item, stored: StoredAgent | undefined, edits: Edits | undefined) {
+  const isKept = (field: 'name' | 'prompt' | 'infos' | 'config'): boolean =>
+    item[field] === undefined ||
+    (stored !== undefined && edits?.isEdited([field]) === true && !mergedFields.has(field));
+  const objectOf = (field: 'infos' | 'config'): string => {
+    if (isKept(field)) return stored?.[field] ?? '{}';
+    const given = item[field] ?? {};
+    return JSON.stringify(
+      edits === undefined ? given : keepPaths(given, parseJson(stored?.[field] ?? '{}'), [field], edits),
+    );
+  };
+  return {
+    slug: item.slug,
+    name: isKept('name') ? (stored?.name ?? item.name) : item.name,
+    prompt: isKept('prompt') ? (stored?.prompt ?? '') : (item.prompt ?? ''),
+    infos: objectOf('infos'),
+    config: objectOf('config'),
+  };
+}
+
+const mergedFields: ReadonlySet<string> = new Set(['infos', 'config']);
+
+/** Returns the given value with the stored one at every edited path. */
+function keepPaths(given: unknown, stored: unknown, path: FieldPath, edits: Edits): unknown {
+  if (!isJsonObject(given) || !isJsonObject(stored)) return edits.isEdited(path) ? stored : given;
+  const keys = [...new Set([...Object.keys(stored), ...Object.keys(given)])];
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const [own, other] = [given, stored].map((object) => (Object.hasOwn(object, key) ? object[key] : undefined));
+      const value = keepPaths(own, other, [...path, key], edits);
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
 }

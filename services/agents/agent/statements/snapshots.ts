@@ -4,7 +4,7 @@ import { sql, statement, t } from '#libs/sql';
 
 export type AgentHistory = History<'agents'>;
 
-const snapshotAgents = statement.many({
+export const snapshotAgents = statement.many({
   name: 'history.snapshot-agents',
   params: { ids: t.integer.array },
   row: { id: t.integer, key: t.text.nullable, value: t.text },

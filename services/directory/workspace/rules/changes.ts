@@ -3,11 +3,12 @@ import { listSome } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import type { workspaceChange } from '../contract.ts';
+import { overwritesEdit, type WorkspaceEdits } from './edits.ts';
 import type { Target, Targets } from './resolve.ts';
-import { type ListName, listNames } from './vocabulary.ts';
+import { keyFields, type ListName, listNames } from './vocabulary.ts';
 
 type Change = Static<typeof workspaceChange>;
-type FieldChange = Change['fields'][number];
+type FieldChange = Omit<Change['fields'][number], 'edited'>;
 
 /** Maximum changes in the diff. Counts are always complete. */
 const maxListed = 1_000;
@@ -58,12 +59,7 @@ export class ChangeLog {
     items.set(id, known);
     const given = typeof fields === 'string' ? (parseJson(fields) as FieldChange[]) : fields;
     for (const change of given) {
-      const secret = list !== 'classes' ? secretColumns[change.field] : undefined;
-      known.push(
-        secret === undefined
-          ? { ...change, field: prefix + change.field }
-          : { field: prefix + secret, old: hiddenValue, new: hiddenValue },
-      );
+      known.push({ ...change, field: prefix + (secretColumns[change.field] ?? change.field) });
     }
   }
 
@@ -101,7 +97,10 @@ export class ChangeLog {
   }
 
   /** Returns the counts per item, and the diff in the order of the lists. */
-  summarize(targets: Targets): {
+  summarize(
+    targets: Targets,
+    edits: WorkspaceEdits,
+  ): {
     created: number;
     updated: number;
     unchanged: number;
@@ -120,10 +119,10 @@ export class ChangeLog {
         const fields = target.storedId === undefined ? undefined : this.#updates.get(list)?.get(target.storedId);
         if (target.storedId === undefined) {
           counts.created++;
-          show({ list, key: labelOf(list, target), action: 'create', fields: [] });
+          show(describeCreation(list, target, edits));
         } else if (fields !== undefined && fields.length > 0) {
           counts.updated++;
-          show({ list, key: labelOf(list, target), action: 'update', fields });
+          show(describeUpdate(list, target, fields, edits));
         } else {
           counts.unchanged++;
         }
@@ -132,3 +131,35 @@ export class ChangeLog {
     return { ...counts, diff, diff_truncated: truncated };
   }
 }
+
+/** Values of a new object are listed only if they bring an object back that was deleted over the API. */
+function describeCreation(list: ListName, target: Target, { removed }: WorkspaceEdits): Change {
+  const change = { list, key: labelOf(list, target), action: 'create' as const };
+  if (!removed.has(target)) return { ...change, fields: [] };
+  const fields = Object.entries(target.item.value)
+    .filter(([field]) => field !== keyFields[list])
+    .map(([field, value]) => hideSecret(list, { field, old: null, new: value, edited: true }));
+  return { ...change, edited: true, fields };
+}
+
+function describeUpdate(
+  list: ListName,
+  target: Target,
+  changes: readonly FieldChange[],
+  edits: WorkspaceEdits,
+): Change {
+  const known = edits.of(list, target.storedId ?? 0);
+  const fields = changes.map((change) =>
+    hideSecret(list, { ...change, ...(overwritesEdit(list, known, change) ? { edited: true } : {}) }),
+  );
+  const isEdited = fields.some(({ edited }) => edited === true);
+  return { list, key: labelOf(list, target), action: 'update', ...(isEdited ? { edited: true } : {}), fields };
+}
+
+/** Passwords and configurations of steps are reported without values. */
+function hideSecret(list: ListName, change: Change['fields'][number]): Change['fields'][number] {
+  const isSecret = list === 'accounts' ? change.field === 'password' : list === 'journeys' && hasConfig(change.field);
+  return isSecret ? { ...change, old: change.old === null ? null : hiddenValue, new: hiddenValue } : change;
+}
+
+const hasConfig = (field: string): boolean => field === 'steps' || field.endsWith('.config');

@@ -55,6 +55,8 @@ export interface Target {
   readonly item: Item;
   readonly key: string;
   readonly storedId: number | undefined;
+  /** Whether the steps of a journey keep their stored order (W24). */
+  readonly keepsOrder?: boolean;
 }
 export type Targets = Readonly<Record<ListName, readonly Target[]>>;
 

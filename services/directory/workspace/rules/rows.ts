@@ -39,7 +39,9 @@ export interface Stored {
 export type IdOf = (list: ListName, key: string) => number;
 
 /** Reference fields and the id columns in which they are stored. */
-const referenceColumns: Readonly<Partial<Record<ListName, Readonly<Record<string, readonly [string, ListName]>>>>> = {
+export const referenceColumns: Readonly<
+  Partial<Record<ListName, Readonly<Record<string, readonly [string, ListName]>>>>
+> = {
   classes: { parent: ['parent_id', 'classes'] },
   journeys: { applies_to: ['applies_to_class_id', 'classes'] },
   holons: { class: ['class_id', 'classes'], parent: ['parent_id', 'holons'] },
