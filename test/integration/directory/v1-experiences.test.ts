@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory, type NewExperience } from '#services/directory';
 import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
-const { checkExperienceLogo, createExperience, setExperienceLogo } = directory.rpcs;
+const { checkExperienceLogo, createExperience, listHistory, setExperienceLogo } = directory.rpcs;
 
 let fixture: EditFixture;
 beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
@@ -121,5 +121,24 @@ describe('experiences.check-logo and set-logo (D51)', () => {
     ).toMatchObject({
       code: 'not_found',
     });
+  });
+
+  it('records who created the experience and who uploaded its logo', async () => {
+    const { experience } = await create({ name: 'Recorded' });
+    const accountId = fixture.host.kind === 'user' ? fixture.host.accountId : 0;
+    const changed_by = { account_id: accountId, key_id: 'abc', via: 'console' };
+    const logo = { experience_id: experience.id, blob_id: 7, logo_url: '/media/logos/7' };
+    await fixture.directory.call(setExperienceLogo, { ...logo, changed_by });
+    await fixture.directory.call(setExperienceLogo, { ...logo, blob_id: 8, logo_url: '/media/logos/8' });
+    const { items } = await fixture.directory.call(
+      listHistory,
+      { kind: 'holons', id: String(experience.id) },
+      fixture.host,
+    );
+    expect(items.map(({ actor, via, changes }) => [actor?.kind, actor?.key_id, via, Object.keys(changes)])).toEqual([
+      [undefined, undefined, 'webhook', ['logo_url']],
+      ['key', 'abc', 'console', ['logo_url']],
+      ['account', null, 'api', expect.arrayContaining(['name', 'class', 'parent_id'])],
+    ]);
   });
 });

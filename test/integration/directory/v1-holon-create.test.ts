@@ -23,7 +23,7 @@ const create = (change?: Partial<NewHolon>, actor = fixture.host) =>
   fixture.directory.call(createHolon, wish(change), actor);
 const refusal = (change: Partial<NewHolon>, actor: Actor = fixture.host) =>
   fixture.directory.refusal(createHolon, wish(change), actor);
-describe('holons.create (W2, W14)', () => {
+describe('holons.create (rules/holons#create-and-delete; W2, W13, W14)', () => {
   it('creates a holon with all its fields, its event and its history', async () => {
     const { holon } = await create(
       {

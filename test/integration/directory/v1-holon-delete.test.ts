@@ -30,7 +30,7 @@ const refusal = (id: number, actor: Actor = fixture.host, ifMatch?: string) =>
     actor,
   );
 
-describe('holons.delete (W2, W14)', () => {
+describe('holons.delete (rules/holons#create-and-delete; W2, W14)', () => {
   it('deletes the holon with its own notes, journeys and team authority, and keeps notes about others', async () => {
     const { id, slug } = await fresh({ journey_ids: [fixture.journeys['other'] ?? 0] });
     await fixture.directory.apply({ accounts: [{ email: 'gus@example.org', teams: [{ holon: slug }] }] });

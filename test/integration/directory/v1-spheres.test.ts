@@ -19,7 +19,7 @@ const namesOf = async (request: { include_inactive?: boolean; limit?: number; cu
   (await fixture.directory.call(listSpheres, request, actor)).items.map(({ name }) => name);
 const create = (name: string, actor = curator) => fixture.directory.call(createSphere, { name }, actor);
 
-describe('spheres.list (W15)', () => {
+describe('spheres.list (rules/holons#spheres; W15)', () => {
   it('lists the active spheres to every account, and inactive ones to editors of the set-up', async () => {
     expect(await namesOf({}, fixture.guest)).toEqual(['Health', 'Art']);
     expect(await namesOf({ include_inactive: true }, curator)).toEqual(['Health', 'Art', 'Old']);
