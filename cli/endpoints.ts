@@ -3,8 +3,7 @@
  * (rules/cli#admin-cli; V5, V11).
  */
 import { Option, type Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { events } from '#services/events';
+import type { GetWebhookEndpointReply, ListWebhookDeliveriesReply } from '../clients/typescript/operations.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { registerEndpointCommands } from './endpoint-commands.ts';
@@ -12,8 +11,8 @@ import { type Cell, moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
 
-type Endpoint = ReplyOf<typeof events.rpcs.showEndpoint>['endpoint'];
-type Delivery = ReplyOf<typeof events.rpcs.listAllDeliveries>['items'][number];
+type Endpoint = GetWebhookEndpointReply['body']['endpoint'];
+type Delivery = ListWebhookDeliveriesReply['body']['items'][number];
 
 interface ListOptions {
   account?: number;
@@ -30,9 +29,6 @@ interface DeliveriesOptions {
 const maxListed = 200;
 
 export function register(group: Command, context: CliContext): void {
-  const { listAllEndpoints, showEndpoint, switchEndpoint } = events.rpcs;
-  const { listAllDeliveries, testAnyEndpoint, redeliverAny, recoverAnyEndpoint } = events.rpcs;
-
   registerEndpointCommands(group, context);
   group
     .command('list')
@@ -41,12 +37,12 @@ export function register(group: Command, context: CliContext): void {
     .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 100)
     .option('--offset <count>', 'number of endpoints to skip', parseOffset, 0)
     .action(async ({ account, limit, offset }: ListOptions) => {
-      const request = {
+      const query = {
         limit: Math.min(limit, maxListed),
         offset,
         ...(account !== undefined && { account_id: account }),
       };
-      const { items } = await context.call(listAllEndpoints, request);
+      const { items } = (await context.http((api) => api.listWebhookEndpoints({ query }))).body;
       context.print(items, table(items, columns, 'No endpoints.'));
     });
 
@@ -55,7 +51,8 @@ export function register(group: Command, context: CliContext): void {
     .description('Shows an endpoint')
     .argument('<id>', 'endpoint', parseId)
     .action(async (id: number) => {
-      const { endpoint } = await context.call(showEndpoint, { endpoint_id: id }, `endpoint ${id}`);
+      const call = { path: { endpoint_id: id } };
+      const { endpoint } = (await context.http((api) => api.getWebhookEndpoint(call), `endpoint ${id}`)).body;
       context.print(endpoint, describe(endpoint));
     });
 
@@ -69,13 +66,13 @@ export function register(group: Command, context: CliContext): void {
     .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 50)
     .option('--cursor <cursor>', 'next page, as printed by the previous page')
     .action(async (id: number, { status, limit, cursor }: DeliveriesOptions) => {
-      const request = {
-        endpoint_id: id,
+      const query = {
         limit: Math.min(limit, maxListed),
         ...(status && { status }),
         ...(cursor && { cursor }),
       };
-      const { items, next } = await context.call(listAllDeliveries, request, `endpoint ${id}`);
+      const call = { path: { endpoint_id: id }, query };
+      const { items, next } = (await context.http((api) => api.listWebhookDeliveries(call), `endpoint ${id}`)).body;
       context.print(
         items,
         table(items, deliveryColumns, 'No deliveries.'),
@@ -88,7 +85,8 @@ export function register(group: Command, context: CliContext): void {
     .description('Sends a test event, which does not appear in the feed')
     .argument('<id>', 'endpoint', parseId)
     .action(async (id: number) => {
-      const { delivery } = await context.call(testAnyEndpoint, { endpoint_id: id }, `endpoint ${id}`);
+      const call = { path: { endpoint_id: id } };
+      const { delivery } = (await context.http((api) => api.testWebhookEndpoint(call), `endpoint ${id}`)).body;
       context.print(delivery, `Queued: ${delivery.event_id}. See the result with: endpoints deliveries ${id}`);
     });
 
@@ -98,8 +96,9 @@ export function register(group: Command, context: CliContext): void {
     .argument('<id>', 'endpoint', parseId)
     .argument('<delivery>', 'id, as printed by `endpoints deliveries`')
     .action(async (id: number, deliveryId: string) => {
-      const request = { endpoint_id: id, delivery_id: deliveryId };
-      const { delivery } = await context.call(redeliverAny, request, `delivery ${deliveryId} of endpoint ${id}`);
+      const call = { path: { endpoint_id: id, delivery_id: deliveryId } };
+      const subject = `delivery ${deliveryId} of endpoint ${id}`;
+      const { delivery } = (await context.http((api) => api.redeliverWebhook(call), subject)).body;
       context.print(delivery, `Queued again: ${delivery.event_id}. See the result with: endpoints deliveries ${id}`);
     });
 
@@ -109,7 +108,8 @@ export function register(group: Command, context: CliContext): void {
     .argument('<id>', 'endpoint', parseId)
     .requiredOption('--since <time>', 'a date, an instant, or an age (7d)', (text) => parseTime(text))
     .action(async (id: number, { since }: { since: string }) => {
-      const { endpoint } = await context.call(recoverAnyEndpoint, { endpoint_id: id, since }, `endpoint ${id}`);
+      const call = { path: { endpoint_id: id }, body: { since } };
+      const { endpoint } = (await context.http((api) => api.recoverWebhookEndpoint(call), `endpoint ${id}`)).body;
       context.print(endpoint, `Sending undelivered events since ${since}.`);
     });
 
@@ -130,7 +130,8 @@ export function register(group: Command, context: CliContext): void {
     .action((id: number) => setDisabled(id, false));
 
   async function setDisabled(id: number, disabled: boolean): Promise<void> {
-    const { endpoint } = await context.call(switchEndpoint, { endpoint_id: id, disabled }, `endpoint ${id}`);
+    const call = { path: { endpoint_id: id }, body: { disabled } };
+    const { endpoint } = (await context.http((api) => api.updateWebhookEndpoint(call), `endpoint ${id}`)).body;
     context.print(endpoint, describe(endpoint));
   }
 }

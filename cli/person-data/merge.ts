@@ -19,10 +19,10 @@ export function registerMerging(people: Command, context: CliContext): void {
     .command('duplicates')
     .description('Lists people who share an email or LinkedIn address')
     .action(async () => {
-      const { listDuplicates } = (await import('#services/directory')).directory.rpcs;
+      const { directory } = await import('#services/directory'); // contracts take long to load
       const items: Duplicate[] = [];
       for (let after: string | null = ''; after !== null;) {
-        const page: ReplyOf<typeof directory.rpcs.listDuplicates> = await context.call(listDuplicates, {
+        const page: ReplyOf<typeof directory.rpcs.listDuplicates> = await context.call(directory.rpcs.listDuplicates, {
           after,
           limit: duplicatesPerPage,
         });
@@ -41,8 +41,8 @@ export function registerMerging(people: Command, context: CliContext): void {
     .option('--yes', 'skip the confirmation')
     .action(
       async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
-        const { mergePeople } = (await import('#services/directory')).directory.rpcs;
-        const merge = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
+        const { directory } = await import('#services/directory');
+        const merge = (dry: boolean) => context.call(directory.rpcs.mergePeople, { keep, gone, dry_run: dry });
         const preview = await merge(true);
         if (!dryRun && !yes && preview.outcome !== 'done')
           await confirm(

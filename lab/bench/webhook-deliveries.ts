@@ -79,16 +79,12 @@ export async function runDeliveries(
   const rows = well.length === 0 ? [] : [describe(receiver, well, emitted)];
   log(`${rows[0]?.requests ?? 0} came where they are answered; the others are mended`);
   for (const { path } of endpoints) receiver.answer(path, healthy);
-  const { switchEndpoint, recoverAnyEndpoint } = events.rpcs;
+  const { updateEndpoint, recoverEndpoint } = events.rpcs;
+  const asRoot = { ...newContext(), actor: superuser };
   for (const { id, answer } of endpoints) {
     if (answer === healthy) continue;
-    if (answer === 410)
-      await environment.bus.call(switchEndpoint, { endpoint_id: id, disabled: false }, contextFor(switchEndpoint));
-    await environment.bus.call(
-      recoverAnyEndpoint,
-      { endpoint_id: id, since: '2020-01-01T00:00:00Z' },
-      contextFor(recoverAnyEndpoint),
-    );
+    if (answer === 410) await environment.bus.call(updateEndpoint, { endpoint_id: id, disabled: false }, asRoot);
+    await environment.bus.call(recoverEndpoint, { endpoint_id: id, since: '2020-01-01T00:00:00Z' }, asRoot);
   }
   await untilAll(receiver, endpoints, emitted);
   const others = ill

@@ -24,6 +24,7 @@ beforeAll(async () => {
     WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
     AGENT_KNOWLEDGE: 'reviewed',
   });
+  browser.platform.logInCli(await browser.login('root'));
   data = await fillConsole(browser.platform, await browser.login('editor'), receiver, folder);
   page = await browser.open('root', '/console/keys', { ...still, timezoneId: 'UTC' });
 }, provideTimeoutMs);

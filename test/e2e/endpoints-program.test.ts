@@ -27,6 +27,7 @@ beforeAll(async () => {
     })),
   });
   for (const name of names) tokens[name] = await platform.login(`${name}@example.org`, `secret-of-${name}-1`);
+  platform.logInCli(tokens['root'] ?? '');
   const create = async (who: string, json: object): Promise<any> =>
     (await platform.call('POST', '/api/v1/webhook-endpoints', { token: tokens[who] ?? '', json })).json.endpoint;
   archive = await create('ann', { url: receiver.url('/archive'), types: ['person.created'], description: 'Archive' });

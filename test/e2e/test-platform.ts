@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestEnvironment, startPlatform, waitFor } from '#libs/testing';
+import { createTestEnvironment, runCli, startPlatform, waitFor } from '#libs/testing';
 import type { Platform, TestEnvironment } from '#libs/testing';
 import { createClient } from '../../clients/typescript/index.ts';
 import type { Client, FindActiveConversationsReply } from '../../clients/typescript/index.ts';
@@ -58,6 +58,8 @@ export interface TestPlatform {
    * property `answer` is the output printed before the error
    */
   ask(...args: string[]): Promise<any>;
+  /** Makes `cli` and `ask` call the HTTP APIs with this token. */
+  logInCli(token: string): void;
   apply(document: Record<string, unknown>): Promise<Applied>;
   login(email: string, password: string): Promise<string>;
   /** Returns the tables with rows that contain `text`. */
@@ -165,7 +167,8 @@ async function startInside(
     return { status: response.status, headers: response.headers, text, json: parsed };
   }
 
-  const ask: TestPlatform['ask'] = (...args) => askCli(runtime.cliSettings, ...args);
+  let cliSettings = runtime.cliSettings;
+  const ask: TestPlatform['ask'] = (...args) => askCli(cliSettings, ...args);
 
   async function apply(document: Record<string, unknown>): Promise<Applied> {
     const file = join(folder, `${randomBytes(6).toString('hex')}.json`);
@@ -209,8 +212,11 @@ async function startInside(
     client,
     recorder,
     sql: env.sql,
-    cli: (...args) => runtime.cli(...args),
+    cli: (...args) => runCli(args, cliSettings),
     ask,
+    logInCli: (token) => {
+      cliSettings = { ...runtime.cliSettings, COHERENCE_URL: runtime.baseUrl, COHERENCE_KEY: token };
+    },
     apply,
     login,
     findInDatabase,

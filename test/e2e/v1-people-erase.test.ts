@@ -271,7 +271,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     ])
       expect([text, await platform.findInDatabase(text)]).toEqual([text, []]);
     expect(await platform.sql('select key from events.kept_answers')).toEqual([]);
-    expect(await platform.ask('endpoints', 'list')).toEqual([]);
+    expect(await platform.sql('select id from events.webhook_endpoints where deleted_at is null')).toEqual([]);
     const path = `/api/coherence/conversations/${known['shared']}`;
     const shared = await platform.call('GET', path);
     expect(shared.json.participants).toMatchObject([{ id: ids['people']?.['ben'] }]);

@@ -1,14 +1,5 @@
 /** Contract of deliveries: list, redelivery, test and recovery (rules/events#deliveries; V5 to V7, V11). */
-import {
-  byOperators,
-  byUsers,
-  type ErrorReasons,
-  limitParameter,
-  nullable,
-  rpc,
-  type Static,
-  Type,
-} from '#libs/contract';
+import { byUsers, type ErrorReasons, limitParameter, nullable, rpc, type Static, Type } from '#libs/contract';
 import { oneEndpoint } from '../endpoints/contract.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
@@ -129,33 +120,6 @@ export const deliveryRpcs = {
     idempotent: true,
     audit: 'webhook-endpoint.recover',
     summary: 'Sends undelivered events since a time (V5, V11).',
-    ...recover,
-  }),
-  listAllDeliveries: rpc({
-    subject: 'admin.events.deliveries.list-all',
-    callers: byOperators,
-    summary: 'Lists deliveries of an endpoint.',
-    ...list,
-  }),
-  redeliverAny: rpc({
-    subject: 'admin.events.deliveries.redeliver-any',
-    callers: byOperators,
-    audit: 'webhook-delivery.redeliver',
-    summary: 'Sends an event again.',
-    ...redelivery,
-  }),
-  testAnyEndpoint: rpc({
-    subject: 'admin.events.deliveries.test-any',
-    callers: byOperators,
-    audit: 'webhook-endpoint.test',
-    summary: 'Sends a test event, which is not in the feed, to an endpoint.',
-    ...test,
-  }),
-  recoverAnyEndpoint: rpc({
-    subject: 'admin.events.deliveries.recover-any',
-    callers: byOperators,
-    audit: 'webhook-endpoint.recover',
-    summary: 'Sends an endpoint undelivered events since a time.',
     ...recover,
   }),
 } as const;

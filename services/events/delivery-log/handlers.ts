@@ -9,7 +9,7 @@ import type { events } from '../contract.ts';
 import { scheduleEndpoint } from '../deliveries/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { findOwner, getEndpoint, lockEndpoint, type OwnerId } from '../endpoints/index.ts';
-import { type EventSerializer, findReadable, findViewer, unrestricted, type Viewer } from '../feed/index.ts';
+import { type EventSerializer, findReadable, findViewer, type Viewer } from '../feed/index.ts';
 import { type deliveryRpcs, defaultDeliveryLimit } from './contract.ts';
 import {
   findPositionBefore,
@@ -26,59 +26,21 @@ type DeliveryDependencies = Pick<Dependencies, 'bus' | 'db' | 'findSerializer' |
 type DeliveryHandlers = Pick<Handlers<typeof events>, keyof typeof deliveryRpcs>;
 type Rpcs = (typeof events)['rpcs'];
 
-/**
- * Differences between the callers. Users see their own endpoints and readable events, and can use idempotency keys;
- * operators see everything and have no idempotency keys.
- */
-interface Audience<Reply> {
-  readonly ownerOf: (context: RequestContext) => OwnerId;
-  readonly viewerOf: (context: RequestContext) => Promise<Viewer>;
-  readonly change: (
-    context: RequestContext,
-    request: Readonly<Record<string, unknown>>,
-    work: (tx: Tx) => Promise<RawJson>,
-  ) => Promise<Reply>;
-}
-
 /** Maximum number of pages that are read to fill one page, when most deliveries are hidden. */
 const maxPages = 20;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createDeliveryHandlers(deps: DeliveryDependencies): DeliveryHandlers {
-  const { db, idempotency, bus } = deps;
-  const users = createActions(deps, {
-    ownerOf: ({ actor }) => findOwner(actor),
-    viewerOf: (context) => findViewer(bus, context),
-    change: (context, request, work) => idempotency.run(context, request, work),
-  });
-  const operators = createActions(deps, {
-    ownerOf: () => null,
-    viewerOf: async () => unrestricted,
-    change: (_context, _request, work) => db.transaction(work),
-  });
-  return {
-    listDeliveries: users.list,
-    redeliver: users.redeliver,
-    testEndpoint: users.test,
-    recoverEndpoint: users.recover,
-    listAllDeliveries: operators.list,
-    redeliverAny: operators.redeliver,
-    testAnyEndpoint: operators.test,
-    recoverAnyEndpoint: operators.recover,
-  };
-}
-
-function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Reply>) {
-  const { findSerializer, scheduler } = deps;
+  const { bus, findSerializer, idempotency, scheduler } = deps;
   /** Changes the queue of an enabled endpoint, then schedules the endpoint. */
   const changeQueue = async (
     request: { readonly endpoint_id: number },
     context: RequestContext,
     work: (tx: Tx, ownerId: OwnerId) => Promise<RawJson>,
-  ): Promise<Reply> => {
+  ) => {
     const { endpoint_id: id } = request;
-    const ownerId = audience.ownerOf(context);
-    const reply = await audience.change(context, request, async (tx) => {
+    const ownerId = findOwner(context.actor);
+    const reply = await idempotency.run(context, request, async (tx) => {
       const endpoint = isPossibleId(id) ? await lockEndpoint(tx, { id, ownerId }) : undefined;
       if (endpoint === undefined) throw notFound();
       if (endpoint.disabled)
@@ -91,10 +53,10 @@ function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Rep
     return reply;
   };
   return {
-    list: (request: RequestOf<Rpcs['listDeliveries']>, context: RequestContext): Promise<RawJson> =>
-      listPage(deps, request, audience.ownerOf(context), context, () => audience.viewerOf(context)),
+    listDeliveries: (request, context) =>
+      listPage(deps, request, findOwner(context.actor), context, () => findViewer(bus, context)),
 
-    test: async (request: RequestOf<Rpcs['testEndpoint']>, context: RequestContext): Promise<Reply> => {
+    testEndpoint: async (request, context) => {
       const { endpoint_id: endpointId } = request;
       const serializer = await findSerializer();
       return await changeQueue(request, context, async (tx) => {
@@ -104,7 +66,7 @@ function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Rep
       });
     },
 
-    recover: async (request: RequestOf<Rpcs['recoverEndpoint']>, context: RequestContext): Promise<Reply> => {
+    recoverEndpoint: async (request, context) => {
       const { endpoint_id: id } = request;
       const since = readSince(request.since);
       return await changeQueue(request, context, async (tx, ownerId) => {
@@ -115,13 +77,13 @@ function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Rep
       });
     },
 
-    redeliver: async (request: RequestOf<Rpcs['redeliver']>, context: RequestContext): Promise<Reply> => {
+    redeliver: async (request, context) => {
       const { endpoint_id: endpointId, delivery_id: id } = request;
       // Other services are called before the transaction, so that their response time does not occupy a connection or
       // lock the endpoint's row.
       const [serializer, visible] = await Promise.all([
         findSerializer(),
-        findIsVisible(deps, request, context, () => audience.viewerOf(context)),
+        findIsVisible(deps, request, context, () => findViewer(bus, context)),
       ]);
       return await changeQueue(request, context, async (tx) => {
         if (!visible) throw notFound();

@@ -219,23 +219,6 @@ export const endpointRpcs = {
     request: endpointListQuery,
     reply: Type.Object({ items: Type.Array(WebhookEndpoint) }),
   }),
-  showEndpoint: rpc({
-    subject: 'admin.events.endpoints.show',
-    callers: byOperators,
-    summary: 'Returns a webhook endpoint.',
-    request: Type.Object(endpointId),
-    reply: one,
-    errors: notFound,
-  }),
-  switchEndpoint: rpc({
-    subject: 'admin.events.endpoints.switch',
-    callers: byOperators,
-    audit: 'webhook-endpoint.update',
-    summary: 'Disables or enables an endpoint.',
-    request: Type.Object({ ...endpointId, disabled: Type.Boolean() }),
-    reply: one,
-    errors: notFound,
-  }),
 } as const;
 
 /** Public events that this service emits itself. */

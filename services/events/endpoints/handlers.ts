@@ -93,13 +93,6 @@ export function createEndpointHandlers(
       return { items: rows.map(({ url, ...endpoint }) => ({ ...endpoint, url_host: new URL(url).host })) };
     },
     listAllEndpoints: (request) => page(null, request),
-    showEndpoint: async ({ endpoint_id: id }) => rawJson(await show(db, id, null)),
-    switchEndpoint: ({ endpoint_id: id, disabled }, context) =>
-      db.transaction((tx) =>
-        update(tx, { eventOutbox, allowedHosts, ownerId: null }, { endpoint_id: id, disabled }, context).then(
-          ({ body }) => body,
-        ),
-      ),
   };
 }
 
