@@ -176,7 +176,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     await expect(cli(['accounts', 'list', '--group', 'users'])).resolves.toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        'The group "users" does not exist. Groups: coherence_users, ops_operators, ops_viewers.',
+        'The group "users" does not exist. Groups: chat_agents, coherence_users, ops_operators, ops_viewers, workspace_editors.',
       ),
     });
     await expect(cli(['accounts', 'delete', 'cli@example.org'])).resolves.toMatchObject({
