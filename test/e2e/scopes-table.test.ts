@@ -9,7 +9,7 @@ import { type Answer, applyDemo, startTestPlatform, type TestPlatform } from './
 
 type Access = 'read' | 'write';
 const usual =
-  (area: 'conversations' | 'directory' | 'media' | 'ops' | 'steps') =>
+  (area: 'conversations' | 'directory' | 'media' | 'ops' | 'steps' | 'workspace') =>
   (access: Access): Scope =>
     `${area}:${access}`;
 
@@ -19,6 +19,10 @@ const rule: readonly (readonly [RegExp, (access: Access) => Scope | null])[] = [
   [/^\/api\/v1\/keys\b/, () => 'keys:write'],
   [/^\/api\/v1\/webhook-endpoints\b/, () => 'webhooks:write'],
   [/^\/api\/v1\/events\b/, () => 'events:read'],
+  [/^\/api\/v1\/accounts\b/, () => 'accounts:write'],
+  [/^\/api\/v1\/(?:agents|spheres)\b/, usual('workspace')],
+  [/^\/api\/v1\/(?:classes|journeys)\/.*\/(?:history|questions)\b/, usual('workspace')],
+  [/^\/api\/v1\/(?:classes|journeys)\b/, (access) => (access === 'read' ? 'directory:read' : 'workspace:write')],
   [/^\/api\/v1\//, usual('directory')],
   [/^\/api\/ops\//, usual('ops')],
   [/^\/api\/agents\//, () => 'agents:read'],
@@ -27,6 +31,7 @@ const rule: readonly (readonly [RegExp, (access: Access) => Scope | null])[] = [
   [/\/transcripts?(?:\/|$)/, () => 'transcripts:read'],
   [/\/journeys\/\{journey_slug\}\/steps\b/, usual('steps')],
   [/^\/api\/coherence\/conversations$/, () => 'conversations:write'],
+  [/^\/api\/coherence\/conversations\/\{conversation_id\}\/notes$/, () => 'conversations:write'],
   [/^\/api\/coherence\//, usual('conversations')],
 ];
 

@@ -29,7 +29,15 @@ const document = {
     { key: 'ed', name: 'Ed Editor', contact: { email: 'ed@example.org' } },
     { key: 'hana', name: 'Hana Host' },
   ],
-  accounts: [{ email: 'ed@example.org', person: 'ed', password: 'secret-of-ed', global_editor: true }],
+  accounts: [
+    {
+      email: 'ed@example.org',
+      person: 'ed',
+      password: 'secret-of-ed',
+      global_editor: true,
+      groups: ['workspace_editors'],
+    },
+  ],
   holons: [
     { slug: 'summer', name: 'Summer camp', class: 'camp' },
     { slug: 'winter', name: 'Winter camp', class: 'camp', parent: 'summer' },
@@ -197,6 +205,32 @@ describe('writes with the client (rules/memberships#lists)', () => {
     const path = { person_id: idOf('people', 'hana') };
     const refused = await refusalOf('mergePerson', client.mergePerson({ path, body: { into: idOf('people', 'ed') } }));
     expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([403, 'permission_denied']);
+  });
+
+  it('set up a class and a journey with its steps and questions', async () => {
+    const { journey } = (await client.createJourney({ body: { slug: 'set-up', name: 'Set-up' } })).body;
+    const path = { slug: journey.slug };
+    await client.createClass({ body: { slug: 'set-up', journeys: ['set-up'] } });
+    const classPath = { object_kind: 'holon', slug: 'set-up' };
+    const updated = await client.updateClass({ path: classPath, body: { label: 'Set up', journeys: [] } });
+    expect(updated.body.changes['journeys']).toEqual({ old: ['set-up'], new: [] });
+    expect((await client.updateJourney({ path, body: { name: 'New' } })).body.journey.name).toBe('New');
+    const { step } = (await client.createStep({ path, body: { slug: 'one', title: 'One' } })).body;
+    const stepPath = { ...path, step_slug: step.slug };
+    expect((await client.updateStep({ path: stepPath, body: { title: 'Two' } })).body.step.title).toBe('Two');
+    expect((await client.deleteStep({ path: stepPath })).status).toBe(204);
+    const { question } = (await client.createQuestion({ path, body: { text: 'Why?' } })).body;
+    const archived = await client.updateQuestion({
+      path: { ...path, question_id: question.id },
+      body: { is_archived: true },
+    });
+    expect((await client.listQuestions({ path })).body.items).toEqual([archived.body.question]);
+    expect((await client.getJourneyHistory({ path: { id: 'set-up' } })).body.items).toHaveLength(7);
+    expect((await client.getClassHistory({ path: classPath })).body.items).toHaveLength(2);
+    expect((await client.deleteClass({ path: classPath })).status).toBe(204);
+    const refused = await refusalOf('deleteJourney', client.deleteJourney({ path: { slug: 'joining' } }));
+    expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([409, 'in_use']);
+    expect((await client.deleteJourney({ path })).status).toBe(204);
   });
 
   it('read new events of the feed with the client', async () => {
