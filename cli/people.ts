@@ -87,8 +87,8 @@ export function register(people: Command, context: CliContext): void {
           'use --yes, or --dry-run first',
         );
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
-      const { erasePerson } = await import('./person-data/erase.ts');
-      const counts = await erasePerson(context, person, { dryRun, onStep });
+      const { erasePerson, previewErasure } = await import('./person-data/erase.ts');
+      const counts = dryRun ? await previewErasure(context, person) : await erasePerson(context, person, onStep);
       const { storeErasuresWithBackups } = await import('./backup/erasures.ts');
       if (!dryRun) await storeErasuresWithBackups(context);
       context.print(

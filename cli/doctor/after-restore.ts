@@ -60,7 +60,7 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
     for (const entry of page.items) {
       const { person_id: id } = entry;
       if (id === null) {
-        await forgetChats(context, chatsOf(entry), false);
+        await forgetChats(context, chatsOf(entry));
         continue;
       }
       const outcome = await eraseOne(context, entry, id);
@@ -88,10 +88,10 @@ async function eraseOne(context: CliContext, entry: Erasure, id: number): Promis
       ...chats,
       telegramUserIds: [...new Set([...person.telegram_user_ids, ...chats.telegramUserIds])],
     };
-    await erasePerson(context, known, { dryRun: false, onStep: () => {} });
+    await erasePerson(context, known, () => {});
     return person.id;
   }
-  await forgetChats(context, chats, false);
+  await forgetChats(context, chats);
   return person === undefined || person.digest === null || person.id !== id ? 'gone' : 'others';
 }
 

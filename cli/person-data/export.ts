@@ -5,25 +5,14 @@ import { access, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { agents } from '#services/agents';
-import { conversations } from '#services/conversations';
-import { directory, personDataParts } from '#services/directory';
-import { events } from '#services/events';
-import { media } from '#services/media';
-import { transcripts } from '#services/transcripts';
+import type { ReplyOf } from '#libs/contract';
+import { directory, exportParts } from '#services/directory';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import type { KnownPerson } from './person.ts';
 
-type Items = AsyncIterable<unknown>;
-
-interface Page {
-  readonly items: readonly unknown[];
-  readonly next: number | string | null;
-}
-
-/** Maximum number of ids per call. */
-const idsPerCall = 10_000;
+const { exportPersonPart } = directory.rpcs;
+type Part = (typeof exportParts)[number];
 
 /** Writes the file atomically, readable only by its owner. @throws CliError when it exists already */
 export async function exportPerson(
@@ -35,10 +24,13 @@ export async function exportPerson(
   const partial = `${file}.partial`;
   const counts: Record<string, number> = {};
   const zip = new ZipFile();
-  for (const [name, items] of listEntries(context, person)) {
+  // An entry is read after the previous one has been written.
+  for (const name of exportParts) {
     counts[name] = 0;
     const count = (): void => void (counts[name] = (counts[name] ?? 0) + 1);
-    zip.addReadStreamLazy(`${name}.json`, (give) => give(null, Readable.from(toJsonList(items(), count))));
+    zip.addReadStreamLazy(`${name}.json`, (give) =>
+      give(null, Readable.from(toJsonList(readPart(context, person, name), count))),
+    );
   }
   zip.end();
   try {
@@ -52,62 +44,18 @@ export async function exportPerson(
   return counts;
 }
 
-/** Returns the entries of the archive in order. An entry is read after the previous entry has been written. */
-function listEntries(context: CliContext, person: KnownPerson): [string, () => Items][] {
-  const { id } = person;
-  const participated: number[] = [];
-  const parts = personDataParts.map((part): [string, () => Items] => [
-    part,
-    () => pages(0, (after) => context.call(directory.rpcs.exportPerson, { person_id: id, part, after })),
-  ]);
-  return [
-    ...parts,
-    ['conversations', () => readConversations(context, id, participated)],
-    ['files', () => readFiles(context, participated)],
-    ['transcript', () => pages('', (after) => context.call(transcripts.rpcs.exportPerson, { person_id: id, after }))],
-    ['agents', () => readChats(context, person)],
-    ['webhook-endpoints', () => readEndpoints(context, person)],
-  ];
-}
-
-async function* readConversations(context: CliContext, id: number, took: number[]): Items {
-  for await (const item of pages(0, (after) =>
-    context.call(conversations.rpcs.exportPerson, { person_id: id, after }),
-  )) {
-    const conversation = item as { id: number; is_participant: boolean };
-    if (conversation.is_participant) took.push(conversation.id);
-    yield item;
-  }
-}
-
-/** Metadata of audio and recordings of the person's conversations. */
-async function* readFiles(context: CliContext, conversationIds: readonly number[]): Items {
-  for (let start = 0; start < conversationIds.length; start += idsPerCall) {
-    const ids = conversationIds.slice(start, start + idsPerCall);
-    yield* (await context.call(media.rpcs.listFiles, { conversation_ids: ids })).items;
-  }
-}
-
-async function* readChats(context: CliContext, { visitorIds, telegramUserIds, account_ids }: KnownPerson): Items {
-  if (visitorIds.length + telegramUserIds.length + account_ids.length === 0) return;
-  const named = { visitor_ids: [...visitorIds], telegram_user_ids: [...telegramUserIds], account_ids };
-  yield* pages(0, (after) => context.call(agents.rpcs.exportPerson, { ...named, after }));
-}
-
-async function* readEndpoints(context: CliContext, { account_ids: accountIds }: KnownPerson): Items {
-  for (const accountId of accountIds)
-    yield* (await context.call(events.rpcs.listAllEndpoints, { account_id: accountId })).items;
-}
-
-async function* pages<Mark extends number | string>(first: Mark, read: (after: Mark) => Promise<Page>): Items {
-  for (let after: Mark | null = first; after !== null;) {
-    const page: Page = await read(after);
+async function* readPart(context: CliContext, person: KnownPerson, part: Part): AsyncGenerator<unknown> {
+  const chats = { visitor_ids: [...person.visitorIds], telegram_user_ids: [...person.telegramUserIds] };
+  for (let after: string | null = null, isLast = false; !isLast;) {
+    const request = { person_id: person.id, ...chats, part, after };
+    const page: ReplyOf<typeof exportPersonPart> = await context.call(exportPersonPart, request);
     yield* page.items;
-    after = page.next as Mark | null;
+    after = page.next;
+    isLast = after === null;
   }
 }
 
-async function* toJsonList(items: Items, count: () => void): AsyncGenerator<string> {
+async function* toJsonList(items: AsyncIterable<unknown>, count: () => void): AsyncGenerator<string> {
   let separator = '[';
   for await (const item of items) {
     count();

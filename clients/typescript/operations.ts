@@ -1770,6 +1770,68 @@ export type UpdatePersonResult = {
   changes: PersonChanges;
 };
 
+/** A person's data by part, as in the archive of `people export`. */
+export type PersonExport = {
+  person: unknown[];
+  accounts: unknown[];
+  memberships: unknown[];
+  'responsible-memberships': unknown[];
+  'responsible-relationships': unknown[];
+  notes: unknown[];
+  'step-config-changes': unknown[];
+  conversations: unknown[];
+  files: unknown[];
+  transcript: unknown[];
+  agents: unknown[];
+  'webhook-endpoints': unknown[];
+};
+
+export type NewErasure = {
+  /** The exact name of the person. */
+  confirm: string;
+};
+
+export type StartedErasure = {
+  /** Id of the erasure. */
+  id: number;
+  /** `failed`: an operator has to act. Temporary failures are retried while the state is `running`. */
+  state: "running" | "done" | "failed";
+};
+
+export type ErasePersonResult = {
+  erasure: StartedErasure;
+};
+
+export type LastSuperuserError = {
+  code: "last_superuser";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ErasureServicesItem = {
+  service: "transcripts" | "conversations" | "media" | "agents" | "events" | "directory";
+  /** `failed`: the last attempt failed; it is repeated while the erasure is `running`. */
+  state: "running" | "done" | "failed";
+  error: string | null;
+};
+
+/** The erasure of a person, by service. */
+export type Erasure = {
+  /** Id of the erasure. */
+  id: number;
+  /** `failed`: an operator has to act. Temporary failures are retried while the state is `running`. */
+  state: "running" | "done" | "failed";
+  services: ErasureServicesItem[];
+  /** Start of the erasure. */
+  started_at: string;
+  finished_at: string | null;
+};
+
+export type GetPersonErasureResult = {
+  erasure: Erasure;
+};
+
 export type MergeTarget = {
   /** Id of the surviving person. */
   into: number;
@@ -2462,13 +2524,6 @@ export type UpdateAccountResult = {
   account: Account;
   /** Changed fields of the request, with old and new values. */
   changes: Record<string, unknown>;
-};
-
-export type LastSuperuserError = {
-  code: "last_superuser";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type ResetAccountPasswordResult = {
@@ -5114,6 +5169,64 @@ export type UpdatePersonError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ExportPersonRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+}
+export type ExportPersonReply = ApiReply<200, PersonExport>;
+export type ExportPersonError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ErasePersonRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewErasure;
+}
+export type ErasePersonReply = ApiReply<202, ErasePersonResult>;
+export type ErasePersonError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: LastSuperuserError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetPersonErasureRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+}
+export type GetPersonErasureReply = ApiReply<200, GetPersonErasureResult>;
+export type GetPersonErasureError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface MergePersonRequest {
   path: {
     /** Id of the person to merge into the target. */
@@ -7005,6 +7118,9 @@ export interface OperationErrors {
   createQuestion: CreateQuestionError;
   updateQuestion: UpdateQuestionError;
   updatePerson: UpdatePersonError;
+  exportPerson: ExportPersonError;
+  erasePerson: ErasePersonError;
+  getPersonErasure: GetPersonErasureError;
   mergePerson: MergePersonError;
   updateHolon: UpdateHolonError;
   createExperience: CreateExperienceError;
@@ -7615,6 +7731,24 @@ export interface Operations {
    */
   updatePerson(request: UpdatePersonRequest, options?: CallOptions): Promise<UpdatePersonReply>;
   /**
+   * Export all data of a person
+   * For superusers and the person of the account. Contains no hashes of passwords and tokens.
+   * `GET /api/v1/people/{person_id}/export`
+   */
+  exportPerson(request: ExportPersonRequest, options?: CallOptions): Promise<ExportPersonReply>;
+  /**
+   * Erase a person
+   * For superusers. Closes the accounts of the person at once, and removes the person from every service in the background. Cannot be undone. A repeated request resumes an erasure that failed.
+   * `POST /api/v1/people/{person_id}/erase`
+   */
+  erasePerson(request: ErasePersonRequest, options?: CallOptions): Promise<ErasePersonReply>;
+  /**
+   * Read the erasure of a person
+   * For superusers, also when the person no longer exists, for 30 days after the end of the erasure.
+   * `GET /api/v1/people/{person_id}/erasure`
+   */
+  getPersonErasure(request: GetPersonErasureRequest, options?: CallOptions): Promise<GetPersonErasureReply>;
+  /**
    * Merge a person into another
    * For superusers. Moves memberships, notes, conversations, utterances, accounts and bookings to the target person. Missing contact data and description of the target are filled in. The id in the path returns 404 afterwards.
    * `POST /api/v1/people/{person_id}/merge`
@@ -8193,6 +8327,9 @@ export const operationTable = {
   createQuestion: { method: 'POST', path: '/api/v1/journeys/{slug}/questions', credential: 'token', replies: [201], body: 'json', key: true },
   updateQuestion: { method: 'POST', path: '/api/v1/journeys/{slug}/questions/{question_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   updatePerson: { method: 'POST', path: '/api/v1/people/{person_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  exportPerson: { method: 'GET', path: '/api/v1/people/{person_id}/export', credential: 'token', replies: [200], deadlineMs: 60000 },
+  erasePerson: { method: 'POST', path: '/api/v1/people/{person_id}/erase', credential: 'token', replies: [202], body: 'json', key: true },
+  getPersonErasure: { method: 'GET', path: '/api/v1/people/{person_id}/erasure', credential: 'token', replies: [200] },
   mergePerson: { method: 'POST', path: '/api/v1/people/{person_id}/merge', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 55000 },
   updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   createExperience: { method: 'POST', path: '/api/v1/experiences', credential: 'token', replies: [201], body: 'json', key: true },

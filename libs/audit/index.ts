@@ -19,6 +19,7 @@ export {
   describeBulkAct,
   listSome,
   type NewAuditEntry,
+  onBehalfOf,
   recordAudit,
 } from './record.ts';
 export { storeVerification, readLinks, removeOldEntries } from './statements.ts';

@@ -1,5 +1,5 @@
 /** Writes audit entries (A1), in the transaction of the change. */
-import type { Actor } from '#libs/contract';
+import type { Actor, Requester } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { appendEntry } from './statements.ts';
@@ -57,6 +57,21 @@ export function recordAudit(tx: Tx, context: AuditContext, entry: NewAuditEntry)
     outcome: entry.outcome ?? 'ok',
   };
   tx.beforeCommit(() => appendEntry(tx, row));
+}
+
+/**
+ * Returns the context of work that continues after the request of its caller. It also serves as the context of the
+ * history.
+ */
+export function onBehalfOf(
+  { subject, audit, requestId }: Pick<AuditContext, 'subject' | 'audit' | 'requestId'>,
+  { account_id: accountId, key_id: keyId, via }: Requester,
+): AuditContext & { readonly via: string | undefined } {
+  const base = { audit, requestId, via: via ?? undefined };
+  if (accountId === null) return { ...base, subject: `admin.${subject}` };
+  const rights = { personId: null, superuser: false, globalEditor: false, coherenceAccess: false };
+  const key = keyId === null ? {} : { key: { id: keyId, scopes: [] } };
+  return { ...base, subject, actor: { kind: 'user', accountId, ...rights, ...key } };
 }
 
 /** Returns the first hundred items and the count of all. */

@@ -27,6 +27,7 @@ export {
   maxJobIds,
 } from './job-admin.ts';
 export { isPossibleId, maxId, rowId } from './type.ts';
+export { requester, type Requester } from './requester.ts';
 export { limitParameter } from './type.ts';
 export { listParameter } from './type.ts';
 export { idempotencyKeyHeader } from './route.ts';

@@ -8,6 +8,7 @@ import { accountRpcs, managedAccountRpcs, ownLoginRpcs, sessionEvents, sessionRp
 import { adminDetailRpcs, refusedLinkRpcs } from './admin-details/contract.ts';
 import { browseRpcs } from './browse/contract.ts';
 import { classRpcs } from './classes/contract.ts';
+import { erasureJobs, erasureRpcs } from './erasures/contract.ts';
 import { directoryFeed, holonEvents, journeyEvents, peopleEvents } from './events/contract.ts';
 import { experienceJobs, experienceRpcs } from './experiences/contract.ts';
 import { feedRpcs } from './feed/contract.ts';
@@ -32,6 +33,7 @@ export * from './accounts/contract.ts';
 export * from './api-objects/contract.ts';
 export * from './browse/contract.ts';
 export * from './classes/contract.ts';
+export * from './erasures/contract.ts';
 export * from './experiences/contract.ts';
 export * from './history/contract.ts';
 export * from './holons/contract.ts';
@@ -60,6 +62,7 @@ export const directory = defineService({
     ...attendeeRpcs,
     ...browseRpcs,
     ...classRpcs,
+    ...erasureRpcs,
     ...experienceRpcs,
     ...feedRpcs,
     ...historyRpcs,
@@ -85,7 +88,7 @@ export const directory = defineService({
     ...worklistRpcs,
     ...workspaceRpcs,
   },
-  jobs: { ...experienceJobs, ...mergingJobs, ...noteJobs },
+  jobs: { ...erasureJobs, ...experienceJobs, ...mergingJobs, ...noteJobs },
   events: { ...peopleEvents, ...holonEvents, ...journeyEvents, ...keyEvents, ...sessionEvents },
   feed: directoryFeed,
 });

@@ -10,6 +10,7 @@ import { createSessionHandlers } from './accounts/handlers/sessions.ts';
 import { createAdminDetailHandlers } from './admin-details/handlers.ts';
 import { createBrowseHandlers } from './browse/handlers.ts';
 import { createClassHandlers } from './classes/handlers.ts';
+import { createErasureHandlers } from './erasures/handlers.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
 import { createHistoryHandlers } from './history/handlers.ts';
@@ -41,6 +42,7 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof direc
     ...createAdminDetailHandlers(deps),
     ...createBrowseHandlers(deps),
     ...createClassHandlers(deps),
+    ...createErasureHandlers(deps),
     ...createExperienceHandlers(deps),
     ...createFeedHandlers(deps),
     ...createHistoryHandlers(deps),

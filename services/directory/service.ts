@@ -15,6 +15,8 @@ import { deleteOldSessions } from './accounts/statements/sessions.ts';
 import { type DirectoryConfig, directorySettings } from './config.ts';
 import { directory } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
+import { removeOldErasures } from './erasures/statements.ts';
+import { createErasePerson, markFailedErasure } from './erasures/workers.ts';
 import { createSetLogo } from './experiences/workers.ts';
 import { createHandlers } from './handlers.ts';
 import { createDirectoryHistory } from './history/index.ts';
@@ -78,11 +80,15 @@ export async function createService({
     };
     runtime.setStatusProvider(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
     await runtime.serve(createHandlers(deps));
-    await jobs.work({
-      finishMerge: createFinishMerge(deps),
-      noteAdd: createNoteAdd(deps),
-      setExperienceLogo: createSetLogo(deps),
-    });
+    await jobs.work(
+      {
+        erasePerson: createErasePerson(deps),
+        finishMerge: createFinishMerge(deps),
+        noteAdd: createNoteAdd(deps),
+        setExperienceLogo: createSetLogo(deps),
+      },
+      { onDead: markFailedErasure },
+    );
     runtime.runEvery(writeUsesIntervalMs, 'keys: failed to store last-used times', () => deps.keyUses.write());
     runtime.onClose(() => deps.keyUses.write());
     runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) =>
@@ -92,6 +98,7 @@ export async function createService({
     runtime.runEvery(cleanupMs, 'history: failed to remove old entries', (signal) =>
       removeOldHistory(db, { days: config.HISTORY_RETENTION_DAYS, signal }),
     );
+    runtime.runEvery(cleanupMs, 'erasures: failed to remove old ones', () => removeOldErasures(db));
     runtime.runEvery(cleanupMs, 'worklist: failed to fold tallies', () => foldTallies(db));
     runtime.runEvery(cleanupMs, 'journeys: failed to fold usage counts', () => foldUsageCounts(db));
   });

@@ -4,11 +4,8 @@ import { readSources } from './sources.ts';
 
 /** First words of read-only operation names. */
 const reads = /^(describe|export|find|get|identify|info|list|read|search|show)(-|$)/;
-/**
- * The first steps of two-step operations. The audit entry is written by the last step, which applies the workspace file
- * or erases the person.
- */
-const staged = ['admin.directory.workspace.upload', 'admin.media.erasures.record'];
+/** The first step of a two-step operation. The audit entry is written by the last step, which applies the file. */
+const staged = ['admin.directory.workspace.upload'];
 
 const admin = contracts
   .flatMap(({ rpcs }) => Object.values(rpcs))

@@ -101,8 +101,8 @@ describe('admin CLI: people erase', () => {
       ]);
     }, 30_000);
     expect(await left()).toEqual(expected);
-    // The feed keeps the readers of deleted objects as ids that no longer resolve (docs/guides/privacy.md).
-    const allowed = ['events.subjects|people'];
+    // The feed stores the readers of deleted objects, and erasures their people, as ids that no longer resolve (docs/guides/privacy.md).
+    const allowed = ['directory.person_erasures|person_id', 'events.subjects|people'];
     for (const key of ['eda', 'ada'])
       await eventually(async () =>
         expect(allowed).toEqual(expect.arrayContaining(await findPersonReferences(platform, idOf(key)))),

@@ -1,5 +1,5 @@
 /** Operations on stored conversations: operators read and erase them, and they are exported for a person. */
-import { byOperators, byUsers, nullable, rowId, rpc, Type } from '#libs/contract';
+import { byOperators, byUsers, nullable, requester, rowId, rpc, Type, withoutActor } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 import { notAnOperator } from '../operators.ts';
 
@@ -37,6 +37,12 @@ const forgotten = Type.Object({
   messages: Type.Integer({ description: 'Messages deleted, including replies.' }),
   facts: Type.Integer({ description: 'Facts deleted, including shared sentences.' }),
 });
+
+/** Visitors of the chat page and Telegram users that are one person. */
+const people = {
+  visitor_ids: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 }),
+  telegram_user_ids: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100 }),
+};
 
 export const recordRpcs = {
   listAgents: rpc({
@@ -136,14 +142,23 @@ export const recordRpcs = {
     reply: forgotten,
     timeoutMs: 60_000,
   }),
+  erasePerson: rpc({
+    subject: 'agents.people.erase',
+    callers: { directory: withoutActor },
+    audit: 'agent.forget',
+    summary:
+      "Deletes one person's conversations with all agents, like `agents forget`; a dry run counts their messages. Repeatable.",
+    request: Type.Object({ ...people, dry_run: Type.Boolean(), by: requester }),
+    reply: Type.Object({ counts: Type.Object({ messages: Type.Integer() }) }),
+    timeoutMs: 60_000,
+  }),
   exportPerson: rpc({
-    subject: 'admin.agents.people.export',
-    callers: byOperators,
+    subject: 'agents.people.export',
+    callers: { directory: withoutActor },
     summary:
       'One page of the messages of one person with all agents: as visitor, in private chats, questions in groups, and messages as operator.',
     request: Type.Object({
-      visitor_ids: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 }),
-      telegram_user_ids: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100 }),
+      ...people,
       account_ids: Type.Optional(Type.Array(rowId, { maxItems: 10_000, description: 'Accounts of operators.' })),
       after: Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first.' }),
     }),

@@ -2,7 +2,7 @@
  * Handlers for stored conversations: operators read them, erase them with all derived data, and export them for a
  * person.
  */
-import { type AuditContext, type NewAuditEntry, recordAudit } from '#libs/audit';
+import { type AuditContext, type NewAuditEntry, onBehalfOf, recordAudit } from '#libs/audit';
 import type { ReplyOf } from '#libs/contract';
 import { type Handler, type Handlers, jsonPage, rawJson } from '#libs/nats';
 import type { Tx } from '#libs/orm';
@@ -16,6 +16,7 @@ import { cleanAgentMessage, dropThoughtsOf, mayContainThoughts } from '../model-
 import { requireOpsReader } from '../operators.ts';
 import type { recordRpcs } from './contract.ts';
 import {
+  countMessagesOf,
   countThreadData,
   deleteChatHits,
   deleteThreads,
@@ -79,7 +80,7 @@ function withoutThoughts(json: string, html: MessagingHtml): string {
   return JSON.stringify({ ...record, threads });
 }
 
-type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson'>;
+type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson' | 'erasePerson'>;
 
 /** Filter of receipts. A null field matches all. */
 type Receipts = Parameters<typeof eraseReceipts>[1];
@@ -115,6 +116,18 @@ function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>
       const { id } = await getAgent(db, slug);
       const changes = { of: threadKey === undefined ? 'agent' : 'thread' };
       return await forgetTarget({ agentId: id, threadKey }, context, { target: { type: 'agent', id: slug }, changes });
+    },
+    erasePerson: async ({ visitor_ids: visitors, telegram_user_ids: users, dry_run: dryRun, by }, context) => {
+      if (dryRun)
+        return { counts: { messages: (await countMessagesOf(db, { visitors, users: users.map(String) })).count } };
+      const targets = [
+        ...visitors.map((visitorId) => ({ of: 'visitor', visitorId })),
+        ...users.map((telegramUserId) => ({ of: 'telegram user', telegramUserId })),
+      ];
+      let messages = 0;
+      for (const { of, ...target } of targets)
+        messages += (await forgetTarget(target, onBehalfOf(context, by), { changes: { of } })).messages;
+      return { counts: { messages } };
     },
     forgetPerson: async (request, context) => {
       const of = (what: string): NewAuditEntry => ({ changes: { of: what } });

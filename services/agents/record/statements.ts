@@ -1,5 +1,5 @@
 /** Statements that return stored conversations as JSON pages, erase them, and export them for a person. */
-import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { type Parameter, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 /** Maximum messages per thread in a page of threads. */
 const messagesPerThread = 200;
@@ -161,22 +161,34 @@ export const deleteTurns = statement.one({
 
 const isTheirs = sql`(m.thread_id in (select id from own) or (m.thread_id, m.turn) in (select thread_id, turn from asked))`;
 
-/**
- * Returns the messages of a person for export. `users` are Telegram ids as text; a question in a group includes its
- * reply. Messages that `accounts` wrote as operators omit the thread key, which would grant access as the visitor.
- */
-export const listMessagesOf = statement.many({
-  name: 'person-data.messages',
-  params: { visitors: t.text.array, users: t.text.array, accounts: t.integer.array, after: t.bigint, limit: t.integer },
-  row: { id: t.bigint, item: t.text },
-  sql: ({ visitors, users, accounts, after, limit }) => sql`with own as (
+/** CTEs of a person's threads and of questions in groups. `users` are Telegram ids as text. */
+const ownMessagesSql = (visitors: SqlPart, users: SqlPart): Sql => sql`with own as (
       select t.id from agents.threads t where t.visitor_id = any(${visitors})
       union select t.id from agents.threads t join agents.agents a on a.id = t.agent_id
         join unnest(${users}) as given(telegram) on t.thread_key = 'telegram:chat:' || given.telegram || ':agent:' || a.id
     ), asked as (
       select m.thread_id, m.turn from agents.messages m
       where m.sender = any(select 'telegram:user:' || given.telegram from unnest(${users}) as given(telegram))
-    )
+    )`;
+
+/** Counts the messages that an erasure of the person removes. */
+export const countMessagesOf = statement.one({
+  name: 'person-data.count-messages',
+  params: { visitors: t.text.array, users: t.text.array },
+  row: { count: t.integer },
+  sql: ({ visitors, users }) =>
+    sql`${ownMessagesSql(visitors, users)} select count(*)::integer as count from agents.messages m where ${isTheirs}`,
+});
+
+/**
+ * Returns the messages of a person for export. A question in a group includes its reply. Messages that `accounts` wrote
+ * as operators omit the thread key, which would grant access as the visitor.
+ */
+export const listMessagesOf = statement.many({
+  name: 'person-data.messages',
+  params: { visitors: t.text.array, users: t.text.array, accounts: t.integer.array, after: t.bigint, limit: t.integer },
+  row: { id: t.bigint, item: t.text },
+  sql: ({ visitors, users, accounts, after, limit }) => sql`${ownMessagesSql(visitors, users)}
     select m.id, json_build_object('agent', a.slug, 'thread_key', case when ${isTheirs} then t.thread_key end, 'note_type', m.note_type, 'body', m.body,
       'created_at', agents.iso_utc(m.created_at))::text as item
     from agents.messages m join agents.threads t on t.id = m.thread_id join agents.agents a on a.id = t.agent_id

@@ -1,5 +1,5 @@
 /** Contract of personal data in conversations, for `people export`, `people erase` and merges of people. */
-import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 const after = Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first page.' });
 const next = Type.Union([Type.Integer(), Type.Null()], {
@@ -8,16 +8,16 @@ const next = Type.Union([Type.Integer(), Type.Null()], {
 
 export const personDataRpcs = {
   exportPerson: rpc({
-    subject: 'admin.conversations.people.export',
-    callers: byOperators,
+    subject: 'conversations.people.export',
+    callers: { directory: withoutActor },
     summary: "One page of a person's conversations: participation, room entries and notes. A page can be empty.",
     request: Type.Object({ person_id: rowId, after }),
     reply: Type.Object({ items: Type.Array(Type.Unknown()), next }),
     timeoutMs: 60_000,
   }),
   erasePerson: rpc({
-    subject: 'admin.conversations.people.erase',
-    callers: byOperators,
+    subject: 'conversations.people.erase',
+    callers: { directory: withoutActor },
     audit: 'person.erase',
     summary:
       'Removes a person from one page of conversations and deletes conversations without other participants. Repeatable; the last page also clears webhook receipts that contain the person.',
@@ -30,6 +30,7 @@ export const personDataRpcs = {
       account_ids: Type.Optional(Type.Array(rowId, { maxItems: 10_000, description: 'Accounts of the person.' })),
       after,
       dry_run: Type.Boolean(),
+      by: requester,
     }),
     reply: Type.Object({
       counts: Type.Object({

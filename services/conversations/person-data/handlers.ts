@@ -1,5 +1,5 @@
 /** Exports and erases personal data in conversations, and merges people (rules/people#merge-people; I3, I5). */
-import { recordAudit } from '#libs/audit';
+import { onBehalfOf, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { removeRecordsOfPerson } from '#libs/idempotency';
 import { jsonPage, type RawJson, type RequestContext } from '#libs/nats';
@@ -53,6 +53,7 @@ async function erasePerson(
     account_ids: accountIds = [],
     after,
     dry_run: dryRun,
+    by,
   }: RequestOf<Rpcs['erasePerson']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['erasePerson']>> {
@@ -91,7 +92,10 @@ async function erasePerson(
       webhook_receipts_emptied: receipts.length + last.length,
     };
     if (Object.values(counts).some((count) => count > 0)) {
-      recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed: counts } });
+      recordAudit(tx, onBehalfOf(context, by), {
+        target: { type: 'person', id: personId },
+        changes: { removed: counts },
+      });
     }
     return { counts, next };
   });

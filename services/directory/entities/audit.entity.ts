@@ -31,6 +31,24 @@ export const ErasureSchema = defineEntity({
   },
 });
 
+/** An erasure in progress, or finished within 30 days (W20). `identity` is null when it is done. */
+export const PersonErasureSchema = defineEntity({
+  name: 'PersonErasure',
+  tableName: 'person_erasures',
+  schema: 'directory',
+  properties: {
+    id: columns.bigint().primary().autoincrement(),
+    personId: p.integer(),
+    state: p.text().default('running'),
+    services: p.json(),
+    identity: p.json().nullable(),
+    requester: p.json(),
+    operator: p.text(),
+    startedAt: columns.now(),
+    finishedAt: p.string().columnType('timestamptz').nullable(),
+  },
+});
+
 /** A chunk of a workspace document that is too large for one message. Removed after an hour. */
 export const WorkspaceUploadSchema = defineEntity({
   name: 'WorkspaceUpload',

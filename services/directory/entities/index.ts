@@ -10,6 +10,7 @@ import {
 import {
   DeletedPrivateHolonSchema,
   ErasureSchema,
+  PersonErasureSchema,
   StepConfigAuditSchema,
   WorkspaceUploadSchema,
 } from './audit.entity.ts';
@@ -55,6 +56,7 @@ export const entities = [
   NoteSchema,
   ObjectClassSchema,
   PersonAliasSchema,
+  PersonErasureSchema,
   PersonNoteSchema,
   PersonSchema,
   RelationshipSchema,

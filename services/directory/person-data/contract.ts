@@ -1,8 +1,8 @@
-/** Export and erasure of one person, for `people export` and `people erase` of the admin CLI. */
-import { byOperators, nullable, rpc, Type } from '#libs/contract';
-import { rowId } from '../api-objects/contract.ts';
+/** Export of one person, over HTTP and for `people export` of the admin CLI (rules/people#export-and-erasure; W1, W20). */
+import { byOperators, byUsers, nullable, rpc, Type } from '#libs/contract';
+import { anyId, rowId, v1Errors } from '../api-objects/contract.ts';
 
-/** Parts of an export. Each part is read page by page. */
+/** Parts of an export that are stored in this service. */
 export const personDataParts = [
   'person',
   'accounts',
@@ -13,7 +13,27 @@ export const personDataParts = [
   'step-config-changes',
 ] as const;
 
-const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'Rows by kind.' });
+/** Parts of an export in order: names of the files in the archive of `people export`. */
+export const exportParts = [
+  ...personDataParts,
+  'conversations',
+  'files',
+  'transcript',
+  'agents',
+  'webhook-endpoints',
+] as const;
+
+const part = Type.Array(Type.Unknown());
+const PersonExport = Type.Object(
+  Object.fromEntries(exportParts.map((name) => [name, part])) as Record<(typeof exportParts)[number], typeof part>,
+  { $id: 'PersonExport', description: "A person's data by part, as in the archive of `people export`." },
+);
+
+/** Identifiers that an operator passes, since visitors of the chat page have no account. */
+export const chatIds = {
+  visitor_ids: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 }),
+  telegram_user_ids: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100 }),
+};
 
 export const personDataRpcs = {
   identifyPerson: rpc({
@@ -51,38 +71,29 @@ export const personDataRpcs = {
     },
   }),
   exportPerson: rpc({
-    subject: 'admin.directory.people.export',
+    subject: 'directory.people.export',
+    callers: byUsers,
+    summary:
+      "Exports a person's data of all services, for superusers and the person (rules/people#export-and-erasure).",
+    request: Type.Object({ person_id: anyId('Id of the person.') }),
+    reply: PersonExport,
+    errors: {
+      ...v1Errors.denied('The caller is neither a superuser nor the person.'),
+      ...v1Errors.notFound('The person does not exist.'),
+    },
+    timeoutMs: 60_000,
+  }),
+  exportPersonPart: rpc({
+    subject: 'admin.directory.people.export-part',
     callers: byOperators,
     summary: "Exports one page of a part of a person's data. Excludes hashes of passwords and tokens.",
     request: Type.Object({
       person_id: rowId,
-      part: Type.Enum(personDataParts),
-      after: Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first.' }),
+      ...chatIds,
+      part: Type.Enum([...exportParts]),
+      after: nullable(Type.String({ maxLength: 100, description: '`next` of the previous page; null for the first.' })),
     }),
-    reply: Type.Object({ items: Type.Array(Type.Unknown()), next: nullable(Type.Integer()) }),
-    timeoutMs: 60_000,
-  }),
-  suspendPerson: rpc({
-    subject: 'admin.directory.people.suspend',
-    callers: byOperators,
-    audit: 'person.suspend',
-    summary: 'Deactivates the accounts of a person and revokes their tokens: the first step of an erasure.',
-    request: Type.Object({ person_id: rowId }),
-    reply: Type.Object({ accounts: Type.Integer() }),
-  }),
-  erasePerson: rpc({
-    subject: 'admin.directory.people.erase',
-    callers: byOperators,
-    audit: 'person.erase',
-    summary:
-      'Deletes a person with accounts, memberships and notes, and records the erasure without personal data: the last step of an erasure. Repeatable.',
-    request: Type.Object({
-      person_id: rowId,
-      operator: Type.String({ minLength: 1, maxLength: 200 }),
-      dry_run: Type.Boolean(),
-    }),
-    reply: Type.Object({ counts }),
-    errors: { person_merged: { code: 'conflict', when: 'The person was merged into another person meanwhile.' } },
+    reply: Type.Object({ items: Type.Array(Type.Unknown()), next: nullable(Type.String()) }),
     timeoutMs: 60_000,
   }),
 } as const;

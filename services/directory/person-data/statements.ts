@@ -91,7 +91,7 @@ const workflowJoinsSql = (alias: string): Sql =>
   sql`left join directory.journeys j on j.id = ${sql.id(alias)}.journey_id left join directory.journey_steps s on s.id = ${sql.id(alias)}.step_id`;
 
 /** Statements that return the export items after an id, by part. */
-export const exportParts = {
+export const ownExportParts = {
   person: part(
     'person',
     sql`p.id`,
@@ -258,6 +258,24 @@ export const removeFromNotes = statement.none({
   sql: ({ personId, text }) => sql`
     update directory.notes n set body = replace(n.body, ${text}, '[removed]') from directory.person_notes own
     where own.person_id = ${personId} and n.id = own.note_id and position(${text} in n.body) > 0`,
+});
+
+/**
+ * Removes the history of a person, and of memberships and accounts of the person that exist or were deleted. Accounts
+ * that now belong to another person stay (W10).
+ */
+export const removeHistoryOfPerson = statement.none({
+  name: 'person-data.remove-history',
+  params: { personId: t.integer, personIds: t.integer.array },
+  sql: ({ personId, personIds }) => sql`
+    delete from directory.history h
+    where (h.object_kind = 'people' and h.object_id = any(${personIds}))
+      or (h.object_kind = 'memberships' and h.object_id in (select id from directory.memberships where person_id = ${personId}
+        union select object_id from directory.history d where d.object_kind = 'memberships' and d.action = 'delete'
+          and d.changes -> 'person_id' ->> 'old' = any(${personIds}::text[])))
+      or (h.object_kind = 'accounts' and h.object_id in (select id from directory.accounts where person_id = ${personId}
+        union select object_id from directory.history d where d.object_kind = 'accounts' and d.action = 'delete'
+          and d.changes -> 'person_id' ->> 'old' = any(${personIds}::text[])))`,
 });
 
 export const recordErasure = statement.none({

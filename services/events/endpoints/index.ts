@@ -5,7 +5,7 @@ import { endpointFeed, type disabledReasons } from './contract.ts';
 import { cancelDeliveries, disable } from './statements.ts';
 
 export { findOwner, type OwnerId } from './rules.ts';
-export { getEndpoint, lockEndpoint, markDeletedOf } from './statements.ts';
+export { getEndpoint, listEndpoints, lockEndpoint, markDeletedOf } from './statements.ts';
 
 /**
  * Disables an endpoint, cancels its pending deliveries and emits the event (V6). @returns false when the endpoint was

@@ -1,16 +1,25 @@
-/** Contract for `people erase` and merges of people in this service. */
-import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
+/** Contract for export, erasure and merges of people in this service. */
+import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { WebhookEndpoint } from '../endpoints/contract.ts';
 
 export const personDataRpcs = {
+  exportPerson: rpc({
+    subject: 'events.people.export',
+    callers: { directory: withoutActor },
+    summary: 'Lists the webhook endpoints of an account, newest first, without secrets.',
+    request: Type.Object({ account_id: rowId }),
+    reply: Type.Object({ items: Type.Array(WebhookEndpoint) }),
+  }),
   erasePerson: rpc({
-    subject: 'admin.events.people.erase',
-    callers: byOperators,
+    subject: 'events.people.erase',
+    callers: { directory: withoutActor },
     audit: 'person.erase',
     summary: 'Deletes webhook endpoints and idempotency records of the accounts of a person. Repeatable.',
     request: Type.Object({
       person_id: rowId,
       account_ids: Type.Array(rowId, { maxItems: 10_000 }),
       dry_run: Type.Boolean(),
+      by: requester,
     }),
     reply: Type.Object({ counts: Type.Object({ webhook_endpoints: Type.Integer() }) }),
     timeoutMs: 60_000,

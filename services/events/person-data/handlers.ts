@@ -1,11 +1,12 @@
 /** Handlers for `people erase` and merges in this service. The feed contains no personal data (V1). */
-import { recordAudit } from '#libs/audit';
+import { onBehalfOf, recordAudit } from '#libs/audit';
 import { removeRecordsOfPerson } from '#libs/idempotency';
-import type { Handlers } from '#libs/nats';
+import { type Handlers, rawJson } from '#libs/nats';
 import { transactionOrDryRun } from '#libs/orm';
 import type { events } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { markDeletedOf } from '../endpoints/index.ts';
+import { maxEndpoints } from '../endpoints/contract.ts';
+import { listEndpoints, markDeletedOf } from '../endpoints/index.ts';
 import type { personDataRpcs } from './contract.ts';
 import { replaceParticipant } from './statements.ts';
 
@@ -13,12 +14,14 @@ type PersonDataHandlers = Pick<Handlers<typeof events>, keyof typeof personDataR
 
 export function createPersonDataHandlers({ db }: Pick<Dependencies, 'db'>): PersonDataHandlers {
   return {
-    erasePerson: async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }, context) => {
+    exportPerson: async ({ account_id: accountId }) =>
+      rawJson((await listEndpoints(db, { ownerId: null, accountId, limit: maxEndpoints, offset: 0 })).body),
+    erasePerson: async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun, by }, context) => {
       const counts = await transactionOrDryRun(db, dryRun, async (tx) => {
         const removed = { webhook_endpoints: (await markDeletedOf(tx, { accountIds })).length };
         await removeRecordsOfPerson(tx, { personId, accountIds });
         if (removed.webhook_endpoints > 0)
-          recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
+          recordAudit(tx, onBehalfOf(context, by), { target: { type: 'person', id: personId }, changes: { removed } });
         return removed;
       });
       return { counts };

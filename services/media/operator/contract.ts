@@ -1,5 +1,5 @@
 /** Contract of operations for operators: stored objects, recorded erasures, installed tools. */
-import { byOperators, rowId, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, rowId, rpc, type Static, Type, withoutActor } from '#libs/contract';
 import { nullableId } from '../schemas.ts';
 
 const maxIds = 100;
@@ -56,8 +56,8 @@ export const operatorRpcs = {
     timeoutMs: 120_000,
   }),
   recordErasure: rpc({
-    subject: 'admin.media.erasures.record',
-    callers: byOperators,
+    subject: 'media.erasures.record',
+    callers: { cli: withoutActor, directory: withoutActor },
     summary: 'Records in the object store that a person or chats were erased. Stores ids and digests only. Idempotent.',
     request: Erasure,
     reply: Type.Object({}),

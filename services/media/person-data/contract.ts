@@ -1,10 +1,10 @@
 /** Contract of erasing and merging people, which changes the uploaders of files. */
-import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 export const personDataRpcs = {
   erasePerson: rpc({
-    subject: 'admin.media.people.erase',
-    callers: byOperators,
+    subject: 'media.people.erase',
+    callers: { directory: withoutActor },
     audit: 'person.erase',
     summary:
       'Removes a person as the uploader of files. The files themselves belong to conversations and holons and are kept. Idempotent.',
@@ -12,6 +12,7 @@ export const personDataRpcs = {
       person_id: rowId,
       account_ids: Type.Array(rowId, { maxItems: 10_000 }),
       dry_run: Type.Boolean(),
+      by: requester,
     }),
     reply: Type.Object({ counts: Type.Object({ uploads_without_author: Type.Integer() }) }),
     timeoutMs: 60_000,

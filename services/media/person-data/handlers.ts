@@ -1,5 +1,5 @@
 /** Changes the uploaders of files when people are erased or merged (I3). */
-import { recordAudit } from '#libs/audit';
+import { onBehalfOf, recordAudit } from '#libs/audit';
 import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { HandlersOf } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
@@ -8,14 +8,14 @@ import { changeUploader, clearUploader, countUploads } from './statements.ts';
 
 export function createPersonDataHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof personDataRpcs> {
   return {
-    erasePerson: async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }, context) => {
+    erasePerson: async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun, by }, context) => {
       if (dryRun)
         return { counts: { uploads_without_author: (await countUploads(db, { personId, accountIds })).count } };
       const counts = await db.transaction(async (tx) => {
         await removeRecordsOfPerson(tx, { personId, accountIds });
         const removed = { uploads_without_author: (await clearUploader(tx, { personId, accountIds })).length };
         if (removed.uploads_without_author > 0) {
-          recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
+          recordAudit(tx, onBehalfOf(context, by), { target: { type: 'person', id: personId }, changes: { removed } });
         }
         return removed;
       });

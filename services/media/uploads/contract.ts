@@ -1,5 +1,5 @@
 /** Contract of uploads: limits of audio, and operations of the bulk import. */
-import { byOperators, rpc, Type } from '#libs/contract';
+import { byOperators, rpc, Type, withoutActor } from '#libs/contract';
 import type { ErrorReasons } from '#libs/contract';
 import { id, StoredFile } from '../schemas.ts';
 
@@ -24,9 +24,9 @@ export const maxRecordingBytes = 10_000 * 5_242_880;
 
 export const uploadRpcs = {
   listFiles: rpc({
-    subject: 'admin.media.files.list-many',
-    callers: byOperators,
-    summary: 'Lists audio and recordings of conversations, for the bulk import.',
+    subject: 'media.files.list-many',
+    callers: { cli: withoutActor, directory: withoutActor },
+    summary: 'Lists audio and recordings of conversations, for the bulk import and exports of people.',
     request: Type.Object({ conversation_ids: Type.Array(id, { maxItems: 10_000 }) }),
     reply: Type.Object({ items: Type.Array(StoredFile) }),
   }),

@@ -2,7 +2,7 @@
  * Contract of operations on a person's utterances, for `people export` and `people erase` of the admin CLI, and for
  * merges.
  */
-import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 /** Text that replaces erased words. */
 export const erasedText = '[removed]';
@@ -10,8 +10,8 @@ export const erasedText = '[removed]';
 /** Operations that the service's contract includes. */
 export const personDataRpcs = {
   exportPerson: rpc({
-    subject: 'admin.transcripts.people.export',
-    callers: byOperators,
+    subject: 'transcripts.people.export',
+    callers: { directory: withoutActor },
     summary: 'Lists one page of the rows of a person, by conversation and time.',
     request: Type.Object({
       person_id: rowId,
@@ -31,12 +31,17 @@ export const personDataRpcs = {
     timeoutMs: 60_000,
   }),
   erasePerson: rpc({
-    subject: 'admin.transcripts.people.erase',
-    callers: byOperators,
+    subject: 'transcripts.people.erase',
+    callers: { directory: withoutActor },
     audit: 'person.erase',
     summary:
       "Replaces a person's words in one page of transcripts and makes the speaker nameless. Times and counts stay, so that the evidence of the import stays true. Repeatable.",
-    request: Type.Object({ person_id: rowId, after: Type.Integer({ minimum: 0 }), dry_run: Type.Boolean() }),
+    request: Type.Object({
+      person_id: rowId,
+      after: Type.Integer({ minimum: 0 }),
+      dry_run: Type.Boolean(),
+      by: requester,
+    }),
     reply: Type.Object({
       counts: Type.Object({ transcripts: Type.Integer(), transcript_rows: Type.Integer() }),
       next: Type.Union([Type.Integer(), Type.Null()]),

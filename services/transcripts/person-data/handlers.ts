@@ -1,5 +1,5 @@
 /** Exports and erases a person's utterances, for `people export` and `people erase` of the admin CLI. */
-import { recordAudit } from '#libs/audit';
+import { onBehalfOf, recordAudit } from '#libs/audit';
 import type { HandlersOf } from '#libs/nats';
 import { transactionOrDryRun } from '#libs/orm';
 import { conversations } from '#services/conversations';
@@ -42,7 +42,7 @@ export function createPersonDataHandlers({
         next: last === undefined ? null : `${last.conversation_id}/${last.start_us}/${last.position}`,
       };
     },
-    erasePerson: async ({ person_id: personId, after, dry_run: dryRun }, context) => {
+    erasePerson: async ({ person_id: personId, after, dry_run: dryRun, by }, context) => {
       if (!dryRun) await markErasedOrMerged(db, personId, null);
       const found = await listConversationsOfSpeaker(db, { personId, after, limit: transcriptsPerPage });
       const rows = await transactionOrDryRun(db, dryRun, async (tx) => {
@@ -57,7 +57,8 @@ export function createPersonDataHandlers({
         }
         await captionsChanged(jobs, tx, idsOf(found));
         const removed = { transcripts: found.length, transcript_rows: count };
-        if (count > 0) recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
+        if (count > 0)
+          recordAudit(tx, onBehalfOf(context, by), { target: { type: 'person', id: personId }, changes: { removed } });
         return count;
       });
       const counts = { transcripts: found.length, transcript_rows: rows };

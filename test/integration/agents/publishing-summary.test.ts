@@ -19,6 +19,7 @@ import {
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
+import { byCli } from '../directory/erase.ts';
 
 let env: TestEnvironment;
 let llm: LlmServer;
@@ -162,7 +163,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const before = llm.summaryRequests.length;
     await enter(late);
     await waitFor(() => llm.summaryRequests.length === before + 1);
-    await call(transcripts.rpcs.erasePerson, { person_id: eveId, after: 0, dry_run: false });
+    await call(transcripts.rpcs.erasePerson, { person_id: eveId, after: 0, dry_run: false, by: byCli });
     release();
     expect((await written(late))['summary']).toHaveProperty('value', 'Nothing.');
     expect(llm.summaryRequests.length).toBe(before + 2);

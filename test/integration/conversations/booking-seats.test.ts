@@ -17,6 +17,7 @@ import {
   uidOf,
 } from './booking-simulator.ts';
 import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
+import { byCli } from '../directory/erase.ts';
 
 let fixture: ConversationFixture;
 let simulator: BookingSimulator;
@@ -178,7 +179,7 @@ describe('a booking with seats (D78, D102)', () => {
     await fixture.call(conversations.rpcs.mergePerson, { gone_id: mo, into_id: fixture.personId('cleo'), after: 0 });
     await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Mo']));
     expect(names(await fixture.get(id))).toEqual(['Ada', 'Ida']);
-    const erased = { person_id: ida, emails: ['ida@example.org'], name: 'Ida', after: 0, dry_run: false };
+    const erased = { person_id: ida, emails: ['ida@example.org'], name: 'Ida', after: 0, dry_run: false, by: byCli };
     await fixture.call(conversations.rpcs.erasePerson, erased);
     const rows = await fixture.env.sql(
       `select a.person_id, b.was_erased_from from conversations.bookings b left join conversations.booking_attendees a on a.booking_id = b.id

@@ -10,6 +10,7 @@ import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
 import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from './booking-simulator.ts';
 import { startConversationFixture, instant, waitFor, type ConversationFixture } from './fixture.ts';
+import { byCli } from '../directory/erase.ts';
 
 const { rpcs } = conversations;
 
@@ -237,7 +238,7 @@ describe('erasure of a person (D67)', () => {
     const exported = items as { id: number; deleted_at: string | null }[];
     for (const { id } of [shared, alone])
       expect(exported).toContainEqual(expect.objectContaining({ id, deleted_at: expect.stringMatching(/Z$/) }));
-    const request = { person_id: ben, emails: ['ben@example.org'], name: null, after: 0, dry_run: false };
+    const request = { person_id: ben, emails: ['ben@example.org'], name: null, after: 0, dry_run: false, by: byCli };
     await fixture.call(rpcs.erasePerson, request);
     expect(await stateOf(alone.id)).toBe('gone');
     await restore(shared.id);

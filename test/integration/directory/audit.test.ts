@@ -3,19 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/contract';
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
+import { erase, serveErasures } from './erase.ts';
 
-const {
-  createAccount,
-  deactivateAccount,
-  deleteAccount,
-  erasePerson,
-  grantAccount,
-  login,
-  logout,
-  nameAccounts,
-  patchStepConfig,
-} = directory.rpcs;
-const { refuseLogin, setPassword, suspendPerson, verifySession, applyWorkspace } = directory.rpcs;
+const { createAccount, deactivateAccount, deleteAccount, grantAccount, login, logout, nameAccounts, patchStepConfig } =
+  directory.rpcs;
+const { refuseLogin, setPassword, verifySession, applyWorkspace } = directory.rpcs;
 const { listAudit, searchAudit } = auditRpcs('directory');
 const ip = '192.0.2.1';
 const email = 'ada@example.org';
@@ -288,19 +280,14 @@ describe('step configuration and workspace file in the audit log (A1)', () => {
   it('records an erasure with person id and counts', async () => {
     const id = ids['people']?.['ben'] ?? 0;
     const target = { type: 'person', id: String(id) };
-    const account = await accountOf('ben@example.org');
-    expect(await written(() => fixture.call(suspendPerson, { person_id: id }))).toMatchObject([
-      { actor: cli, action: 'person.suspend', target, changes: { accounts: [account], count: 1 } },
+    await serveErasures(fixture);
+    expect(await written(() => erase(fixture, id))).toMatchObject([
+      { actor: cli, action: 'person.erase', target, changes: { erasure: expect.any(Number) } },
+      { actor: cli, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } },
     ]);
-    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: true }))).toEqual(
-      [],
-    );
-    expect(
-      await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false })),
-    ).toMatchObject([{ actor: cli, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } }]);
-    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toEqual(
-      [],
-    );
+    expect(await written(() => erase(fixture, id))).toMatchObject([
+      { action: 'person.erase', changes: { erasure: 2 } },
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
 import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fixture.ts';
+import { erase, serveErasures } from './erase.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_value, index) => index);
 const holons = ['hub', 'camp-one', 'empty'];
@@ -30,6 +31,7 @@ const memberships = crowd.flatMap(({ key }, index) =>
 let fixture: WorkflowFixture;
 beforeAll(async () => {
   fixture = await startWorkflowFixture(import.meta.url, {}, { DATABASE_POOL_SIZE: '12' });
+  await serveErasures(fixture);
   const accounts = crowd.map(({ key }) => ({ email: `${key}@example.org`, person: key }));
   await fixture.add({
     people: crowd,
@@ -69,8 +71,7 @@ const acts = {
       { person_id: person(3 * round + 1), into: person(3 * round) },
       fixture.actor('root'),
     ),
-  erase: (round: number) => () =>
-    fixture.call(rpcs.erasePerson, { person_id: person(3 * round + 2), operator: 'test', dry_run: false }),
+  erase: (round: number) => () => erase(fixture, person(3 * round + 2)),
   update: (index: number, holon: number) => () =>
     fixture.call(
       rpcs.updateMembership,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService, waitFor } from '#libs/testing';
 import { type Caller, startWorkflowFixture, type WorkflowFixture, rpcs } from '../directory/workflow-fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
+import { erase, serveErasures } from '../directory/erase.ts';
 
 let fixture: WorkflowFixture;
 let feed: FeedReader;
@@ -257,9 +258,9 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     });
     const id = fixture.id('people', 'erased');
     const after = await now();
-    await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: true });
-    await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
-    await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
+    await serveErasures(fixture, { running: ['conversations', 'events'] });
+    await erase(fixture, id);
+    await erase(fixture, id);
     expect(await typesSince(after, 3)).toEqual(['membership.deleted', 'person.erased', 'membership.updated']);
     const of = async (caller: Caller) =>
       (await feed.read({ subject_type: 'person', subject_id: id }, as(caller))).items.map(({ type }) => type);

@@ -16,6 +16,7 @@ import { directory } from '#services/directory';
 import { media, mediaPaths } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import { startMediaFixture, type MediaFixture } from './fixture.ts';
+import { byCli } from '../directory/erase.ts';
 
 let fixture: MediaFixture;
 let youtube: YoutubeServer;
@@ -152,8 +153,18 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     await say(id, ['ben', 'Secret words.'], ['ada', 'Mine.'], ['cleo', 'Hers.']);
     const video = await publish(id);
     expect(await outcomes(id, 1)).toEqual(['sent']);
-    await fixture.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: true });
-    await fixture.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: false });
+    await fixture.call(transcripts.rpcs.erasePerson, {
+      person_id: people['ben'] ?? 0,
+      after: 0,
+      dry_run: true,
+      by: byCli,
+    });
+    await fixture.call(transcripts.rpcs.erasePerson, {
+      person_id: people['ben'] ?? 0,
+      after: 0,
+      dry_run: false,
+      by: byCli,
+    });
     expect(await outcomes(id, 2)).toEqual(['sent', 'replaced']);
     expect(texts(video)).toEqual([
       expect.stringMatching(/<v Unresolved speaker 1>\[removed\]\n[^]*<v Ada>Mine\.\n[^]*<v Cleo>Hers\./),

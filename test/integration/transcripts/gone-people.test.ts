@@ -8,6 +8,7 @@ import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
 import { holdLocks } from '../../hold-locks.ts';
 import { type Meeting, row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
+import { byCli } from '../directory/erase.ts';
 
 const { erasePerson, mergePerson, installLegacy } = transcripts.rpcs;
 const minute = 60_000;
@@ -48,7 +49,7 @@ const participants = () => [
 const meet = (): Promise<Meeting> => fixture.meet({ artifact, isRecorded: false, participants: participants() });
 
 const erase = (personId: number) =>
-  fixture.bus.call(erasePerson, { person_id: personId, after: 0, dry_run: false }, contextFor(erasePerson));
+  fixture.bus.call(erasePerson, { person_id: personId, after: 0, dry_run: false, by: byCli }, contextFor(erasePerson));
 const merge = (mergedId: number, intoId: number) =>
   fixture.bus.call(mergePerson, { gone_id: mergedId, into_id: intoId, after: 0 }, contextFor(mergePerson));
 
@@ -133,7 +134,7 @@ describe('erasure of a person in transcripts', () => {
   it('does not erase the person in later imports after a dry run', async () => {
     const meeting = await meet();
     await whileImporting(meeting, () =>
-      fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: true }, contextFor(erasePerson)),
+      fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: true, by: byCli }, contextFor(erasePerson)),
     );
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: eve, text: secret }, mine()]);
   });

@@ -6,6 +6,7 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
 import { fullWindow, row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
+import { byCli } from '../directory/erase.ts';
 
 type Reply = ReplyOf<typeof transcripts.rpcs.search>;
 const minute = 60_000;
@@ -327,7 +328,11 @@ describe('text that the search never finds (T2)', () => {
     );
     await indexed();
     expect(said(await search({ q: 'gazelle' }))).toHaveLength(2);
-    await fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: false }, contextFor(erasePerson));
+    await fixture.bus.call(
+      erasePerson,
+      { person_id: eve, after: 0, dry_run: false, by: byCli },
+      contextFor(erasePerson),
+    );
     const { items } = await search({ q: 'gazelle' });
     expect(items).toMatchObject([{ before: '[removed]', segment: { index: 1, text: 'gazelle of Gwen' } }]);
     expect((await search({ q: 'removed' })).items).toEqual([]);

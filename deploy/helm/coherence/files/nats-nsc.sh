@@ -198,6 +198,8 @@ user api-gateway \
   --allow-pub 'directory.holons.look-up' \
   --allow-pub 'directory.classes.list' \
   --allow-pub 'directory.classes.get' \
+  --allow-pub 'directory.people.erase' \
+  --allow-pub 'directory.people.get-erasure' \
   --allow-pub 'directory.experiences.create' \
   --allow-pub 'directory.history.list' \
   --allow-pub 'directory.holons.list' \
@@ -242,6 +244,7 @@ user api-gateway \
   --allow-pub 'directory.people.get' \
   --allow-pub 'directory.people.create' \
   --allow-pub 'directory.people.update' \
+  --allow-pub 'directory.people.export' \
   --allow-pub 'directory.holons.list-relationships' \
   --allow-pub 'directory.relationships.create' \
   --allow-pub 'directory.relationships.delete' \
@@ -431,12 +434,24 @@ user directory \
   --allow-pub '$JS.API.STREAM.INFO.EVENTS' \
   --allow-pub '$JS.API.STREAM.INFO.FEED' \
   --allow-pub '$JS.API.STREAM.INFO.WEBHOOKS' \
+  --allow-pub 'agents.people.erase' \
+  --allow-pub 'agents.people.export' \
   --allow-pub 'conversations.conversations.count-uses' \
+  --allow-pub 'conversations.people.export' \
+  --allow-pub 'conversations.people.erase' \
   --allow-pub 'conversations.people.merge' \
   --allow-pub 'events.endpoints.list-of-key' \
+  --allow-pub 'events.people.export' \
+  --allow-pub 'events.people.erase' \
   --allow-pub 'events.people.merge' \
+  --allow-pub 'media.people.erase' \
   --allow-pub 'media.people.merge' \
+  --allow-pub 'media.files.list-many' \
+  --allow-pub 'media.erasures.record' \
+  --allow-pub 'transcripts.people.export' \
+  --allow-pub 'transcripts.people.erase' \
   --allow-pub 'transcripts.people.merge' \
+  --allow-pub 'jobs.directory.erase-person' \
   --allow-pub 'jobs.directory.set-logo' \
   --allow-pub 'jobs.directory.finish-merge' \
   --allow-pub 'jobs.directory.note-add' \
@@ -446,6 +461,10 @@ user directory \
   --allow-pub 'events.directory.keys.changed' \
   --allow-pub 'events.directory.sessions.revoked' \
   --allow-pub 'feed.directory' \
+  --allow-pub '$JS.API.CONSUMER.INFO.JOBS.directory_erase-person' \
+  --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.directory_erase-person.jobs.directory.erase-person' \
+  --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.directory_erase-person' \
+  --allow-pub '$JS.ACK.JOBS.directory_erase-person.>' \
   --allow-pub '$JS.API.CONSUMER.INFO.JOBS.directory_set-logo' \
   --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.directory_set-logo.jobs.directory.set-logo' \
   --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.directory_set-logo' \
@@ -716,7 +735,6 @@ user cli \
   --allow-pub 'admin.agents.record.get' \
   --allow-pub 'admin.agents.record.forget' \
   --allow-pub 'admin.agents.memory.forget' \
-  --allow-pub 'admin.agents.people.export' \
   --allow-pub 'admin.agents.usage.list' \
   --allow-pub 'admin.conversations.jobs.find-latest' \
   --allow-pub 'admin.conversations.jobs.retry' \
@@ -740,8 +758,6 @@ user cli \
   --allow-pub 'admin.conversations.conversations.disconnect' \
   --allow-pub 'admin.conversations.conversations.import-transcript' \
   --allow-pub 'admin.conversations.notes.list' \
-  --allow-pub 'admin.conversations.people.export' \
-  --allow-pub 'admin.conversations.people.erase' \
   --allow-pub 'admin.conversations.receipts.list' \
   --allow-pub 'admin.conversations.receipts.show' \
   --allow-pub 'admin.conversations.receipts.replay' \
@@ -763,6 +779,9 @@ user cli \
   --allow-pub 'admin.directory.accounts.deactivate' \
   --allow-pub 'admin.directory.accounts.grant' \
   --allow-pub 'admin.directory.accounts.delete' \
+  --allow-pub 'admin.directory.people.start-erasure' \
+  --allow-pub 'admin.directory.people.describe-erasure' \
+  --allow-pub 'admin.directory.people.get-erasure-state' \
   --allow-pub 'directory.holons.get-many' \
   --allow-pub 'admin.directory.holons.search' \
   --allow-pub 'admin.directory.identities.link' \
@@ -780,9 +799,7 @@ user cli \
   --allow-pub 'admin.directory.people.find-by-keys' \
   --allow-pub 'admin.directory.people.search' \
   --allow-pub 'admin.directory.people.identify' \
-  --allow-pub 'admin.directory.people.export' \
-  --allow-pub 'admin.directory.people.suspend' \
-  --allow-pub 'admin.directory.people.erase' \
+  --allow-pub 'admin.directory.people.export-part' \
   --allow-pub 'admin.directory.links.list-refused' \
   --allow-pub 'admin.directory.people.show' \
   --allow-pub 'admin.directory.holons.show' \
@@ -802,7 +819,6 @@ user cli \
   --allow-pub 'admin.events.feed.list' \
   --allow-pub 'admin.events.feed.prune' \
   --allow-pub 'admin.events.endpoints.list-all' \
-  --allow-pub 'admin.events.people.erase' \
   --allow-pub 'admin.media.jobs.find-latest' \
   --allow-pub 'admin.media.jobs.retry' \
   --allow-pub 'admin.media.jobs.list' \
@@ -812,12 +828,11 @@ user cli \
   --allow-pub 'admin.media.audit.search' \
   --allow-pub 'admin.media.audit.read' \
   --allow-pub 'admin.media.service.describe' \
-  --allow-pub 'admin.media.people.erase' \
-  --allow-pub 'admin.media.files.list-many' \
+  --allow-pub 'media.files.list-many' \
   --allow-pub 'admin.media.recordings.set-finalized' \
   --allow-pub 'admin.media.tickets.issue-upload' \
   --allow-pub 'admin.media.files.find-orphans' \
-  --allow-pub 'admin.media.erasures.record' \
+  --allow-pub 'media.erasures.record' \
   --allow-pub 'admin.media.erasures.list' \
   --allow-pub 'admin.media.tools.describe' \
   --allow-pub 'admin.transcripts.jobs.find-latest' \
@@ -829,8 +844,6 @@ user cli \
   --allow-pub 'admin.transcripts.audit.search' \
   --allow-pub 'admin.transcripts.audit.read' \
   --allow-pub 'admin.transcripts.service.describe' \
-  --allow-pub 'admin.transcripts.people.export' \
-  --allow-pub 'admin.transcripts.people.erase' \
   --allow-pub 'admin.transcripts.read' \
   --allow-pub 'admin.transcripts.search' \
   --allow-pub 'admin.transcripts.evidence.list-bases' \

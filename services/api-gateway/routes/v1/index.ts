@@ -8,7 +8,7 @@ import { classRoutes, journeyV1Routes } from './journeys.ts';
 import { keyRoutes } from './keys.ts';
 import { membershipRoutes, noteRoutes, relationshipRoutes, responsibleRoutes } from './memberships.ts';
 import { sphereRoutes } from './spheres.ts';
-import { peopleMergeRoutes, peopleRoutes, peopleWriteRoutes, searchV1Routes } from './people.ts';
+import { peopleMergeRoutes, peopleRoutes, peopleWriteRoutes, personDataRoutes, searchV1Routes } from './people.ts';
 import { classSetupRoutes, journeySetupRoutes, questionRoutes, stepSetupRoutes } from './setup.ts';
 
 export const v1Routes = [
@@ -22,6 +22,7 @@ export const v1Routes = [
   ...stepSetupRoutes,
   ...questionRoutes,
   ...peopleWriteRoutes,
+  ...personDataRoutes,
   ...peopleMergeRoutes,
   ...holonUpdateRoutes,
   ...experienceRoutes,

@@ -4,6 +4,7 @@ import {
   directory,
   DuplicatePerson,
   mergeTarget,
+  newErasure,
   newPerson,
   personListQuery,
   personUpdate,
@@ -108,6 +109,56 @@ export const peopleWriteRoutes = [
       200: { description: 'The updated person and the changes.', schema: directory.rpcs.updatePerson.reply },
       409: { description: 'Another person has the same email or LinkedIn address.', schema: DuplicatePerson },
     },
+  }),
+];
+
+const { erasePerson, exportPerson, getErasure } = directory.rpcs;
+const personId = Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) });
+
+export const personDataRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/people/{person_id}/export',
+    operationId: 'exportPerson',
+    tag: 'people',
+    summary: 'Export all data of a person',
+    description: 'For superusers and the person of the account. Contains no hashes of passwords and tokens.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: personId,
+    rpc: exportPerson,
+    deadlineMs: exportPerson.timeoutMs,
+    replies: { 200: { description: 'The data by part.', schema: exportPerson.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/people/{person_id}/erase',
+    operationId: 'erasePerson',
+    tag: 'people',
+    summary: 'Erase a person',
+    description:
+      'For superusers. Closes the accounts of the person at once, and removes the person from every service in the background. Cannot be undone. A ' +
+      'repeated request resumes an erasure that failed.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: personId,
+    body: { schema: newErasure },
+    rpc: erasePerson,
+    status: 202,
+    replies: { 202: { description: 'The erasure has started.', schema: erasePerson.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/people/{person_id}/erasure',
+    operationId: 'getPersonErasure',
+    tag: 'people',
+    summary: 'Read the erasure of a person',
+    description: 'For superusers, also when the person no longer exists, for 30 days after the end of the erasure.',
+    auth: 'v1',
+    scope: 'directory:write',
+    params: personId,
+    rpc: getErasure,
+    replies: { 200: { description: 'The latest erasure of the person.', schema: getErasure.reply } },
   }),
 ];
 
