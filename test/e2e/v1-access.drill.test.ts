@@ -34,6 +34,8 @@ import {
   toNowhere,
   type Write,
   writes,
+  missingSetup,
+  setupRequests,
 } from './access/requests.ts';
 import { type Answer, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
@@ -295,6 +297,23 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     const pat = idOf('people', 'pat');
     const { status } = await post(caller, { path: `/people/${pat}/merge`, json: { into: pat } });
     expect(status).toBe(caller === 'superuser' ? 400 : 403);
+  });
+
+  it.each(callerNames)('%s can read and write set-up only as a superuser', async (caller) => {
+    const send = ({ method, path, json }: { method: string; path: string; json?: unknown }) =>
+      platform.call(method, `/api/v1${path}`, {
+        token: tokens.get(caller) ?? '',
+        ...(json === undefined ? {} : { json }),
+      });
+    for (const request of setupRequests) {
+      walked.add(request.operation);
+      const { status } = await send(request);
+      expect([request.path, status]).toEqual([request.path, caller === 'superuser' ? request.allowed : 403]);
+    }
+    for (const request of missingSetup) {
+      walked.add(request.operation);
+      expect([request.path, (await send(request)).status]).toEqual([request.path, 404]);
+    }
   });
 
   it('returns in the response to a write only objects that the caller can see', async () => {

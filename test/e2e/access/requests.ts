@@ -216,6 +216,42 @@ function ofHolon(slug: Slug, id: number): Write[] {
   ];
 }
 
+/**
+ * Requests of set-up that only superusers may send: they are rejected or change nothing. Callers without the right get
+ * 403 for objects that they can see, else 404 (W5, W17).
+ */
+export const setupRequests: readonly {
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly json?: unknown;
+  readonly allowed: number;
+}[] = [
+  { operation: 'createClass', method: 'POST', path: '/classes', json: { slug: 'closed' }, allowed: 409 },
+  { operation: 'updateClass', method: 'POST', path: '/classes/holon/closed/update', json: {}, allowed: 200 },
+  { operation: 'deleteClass', method: 'DELETE', path: '/classes/holon/closed', allowed: 409 },
+  { operation: 'createJourney', method: 'POST', path: '/journeys', json: { slug: 'join', name: 'x' }, allowed: 409 },
+  { operation: 'updateJourney', method: 'POST', path: '/journeys/join/update', json: {}, allowed: 200 },
+  {
+    operation: 'createStep',
+    method: 'POST',
+    path: '/journeys/join/steps',
+    json: { slug: 'asked', title: 'x' },
+    allowed: 409,
+  },
+  { operation: 'updateStep', method: 'POST', path: '/journeys/join/steps/asked/update', json: {}, allowed: 200 },
+  { operation: 'listQuestions', method: 'GET', path: '/journeys/join/questions', allowed: 200 },
+  { operation: 'createQuestion', method: 'POST', path: '/journeys/join/questions', json: { text: ' ' }, allowed: 400 },
+  { operation: 'getJourneyHistory', method: 'GET', path: '/journeys/join/history', allowed: 200 },
+  { operation: 'getClassHistory', method: 'GET', path: '/classes/holon/closed/history', allowed: 200 },
+];
+/** The same for objects that do not exist: 404 for every caller. */
+export const missingSetup = [
+  { operation: 'deleteJourney', method: 'DELETE', path: `/journeys/${nobodysSlug}` },
+  { operation: 'deleteStep', method: 'DELETE', path: `/journeys/join/steps/${nobodysSlug}` },
+  { operation: 'updateQuestion', method: 'POST', path: `/journeys/${nobodysSlug}/questions/1/update`, json: {} },
+] as const;
+
 /** Returns invalid bodies for POST /people: one has a membership without a journey of the holon, one has no name. */
 export const newPeople = (holonId: number): unknown[] => [
   { name: 'New', membership: { holon_id: holonId, journey_slug: 'join', step_slug: 'nowhere' } },
