@@ -281,6 +281,40 @@ export type CreateConversationNoteResult = {
   note: ConversationNote;
 };
 
+/** Who did it; null for the platform. */
+export type TimelineActor = {
+  /** Kind of the actor. */
+  kind: "account" | "key" | "cli" | "shared" | "person";
+  name: string | null;
+};
+
+/** The object that it is about. */
+export type TimelineLink = {
+  /** `note`, `question`, `step`, `webhook_receipt`, `job` or `file`. */
+  type: string;
+  id: number | string;
+};
+
+/** Something that happened to a conversation. */
+export type TimelineItem = {
+  /** When it happened. */
+  at: string;
+  /** What happened; more kinds can be added. */
+  kind: "conversation.created" | "conversation.updated" | "conversation.deleted" | "conversation.restored" | "booking.applied" | "booking.refused" | "room.opened" | "window.started" | "window.ended" | "step.entered" | "recorded" | "question.shown" | "audio.uploaded" | "video.available" | "transcript.imported" | "transcript.refused" | "transcript.corrected" | "summary.written" | "published" | "job.failed" | "note.created" | "consent.given" | "consent.withdrawn" | "highlight.published" | "highlight.unpublished";
+  /** One line in English. */
+  title: string;
+  actor: TimelineActor | null;
+  detail: Record<string, unknown> | null;
+  link: TimelineLink | null;
+};
+
+export type Timeline = {
+  /** Oldest first. */
+  items: TimelineItem[];
+  /** Services that did not answer. */
+  missing: string[];
+};
+
 export type ConversationInfos = {
   /** Public and display metadata; `{}` when nothing is stored. */
   infos: Record<string, unknown>;
@@ -3809,6 +3843,26 @@ export type CreateConversationNoteError =
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
+export interface GetConversationTimelineRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetConversationTimelineReply = ApiReply<200, Timeline>;
+export type GetConversationTimelineError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
 export interface GetConversationInfosRequest {
   path: {
     /** Id of the conversation. */
@@ -7055,6 +7109,7 @@ export interface OperationErrors {
   restoreConversation: RestoreConversationError;
   listConversationNotes: ListConversationNotesError;
   createConversationNote: CreateConversationNoteError;
+  getConversationTimeline: GetConversationTimelineError;
   getConversationInfos: GetConversationInfosError;
   patchConversationInfos: PatchConversationInfosError;
   recordQuestionChange: RecordQuestionChangeError;
@@ -7267,6 +7322,18 @@ export interface Operations {
    * `POST /api/coherence/conversations/{conversation_id}/notes`
    */
   createConversationNote(request: CreateConversationNoteRequest, options?: CallOptions): Promise<CreateConversationNoteReply>;
+  /**
+   * Read the timeline of a conversation
+   * What happened to the conversation, oldest first: bookings, room and transcript window, steps, questions, files, imports, failed jobs, publishing and notes. Services that did not answer are listed in `missing`; their items are not in the list.
+   * `GET /api/coherence/conversations/{conversation_id}/timeline`
+   */
+  getConversationTimeline(request: GetConversationTimelineRequest & Conditional, options?: CallOptions): Promise<GetConversationTimelineReply | NotModified>;
+  /**
+   * Read the timeline of a conversation
+   * What happened to the conversation, oldest first: bookings, room and transcript window, steps, questions, files, imports, failed jobs, publishing and notes. Services that did not answer are listed in `missing`; their items are not in the list.
+   * `GET /api/coherence/conversations/{conversation_id}/timeline`
+   */
+  getConversationTimeline(request: GetConversationTimelineRequest, options?: CallOptions): Promise<GetConversationTimelineReply>;
   /**
    * Read infos
    * `GET /api/coherence/conversations/{conversation_id}/infos`
@@ -8264,6 +8331,7 @@ export const operationTable = {
   restoreConversation: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/restore', credential: 'token', replies: [200], key: true },
   listConversationNotes: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/notes', credential: 'token', replies: [200] },
   createConversationNote: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/notes', credential: 'token', replies: [201], body: 'json', key: true },
+  getConversationTimeline: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/timeline', credential: 'token', replies: [200,304] },
   getConversationInfos: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/infos', credential: 'token', replies: [200,304] },
   patchConversationInfos: { method: 'PATCH', path: '/api/coherence/conversations/{conversation_id}/infos', credential: 'token', replies: [200], body: 'json' },
   recordQuestionChange: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/question-changes', credential: 'token', replies: [200,201], body: 'json', key: true },

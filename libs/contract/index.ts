@@ -50,4 +50,5 @@ export {
   webhookItem,
   webhookKinds,
 } from './webhook-admin.ts';
+export { TimelineItem, type TimelineFact, timelineKinds, timelineRpcs } from './timeline.ts';
 export { workspacePage } from './service-admin.ts';

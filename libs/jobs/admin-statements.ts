@@ -226,3 +226,14 @@ export const cancelJobs = statement.many({
     update jobs j set state = 'cancelled', lease = lease + 1, lease_until = null, finished_at = now(), sent_at = null
     from taken where j.id = taken.id returning j.id`,
 });
+
+/** Dead jobs of a conversation, for its timeline (W9). */
+export const listDeadOf = statement.many({
+  name: 'jobs.dead-of-conversation',
+  params: { conversationId: t.text, limit: t.integer },
+  row: { id: t.uuid, type: t.text, attempts: t.integer, at: t.text },
+  sql: ({ conversationId, limit }) => sql`
+    select j.id, j.type, j.attempts, iso_utc(j.finished_at) as at from jobs j
+    where j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = ${conversationId} and j.state = 'dead'
+    order by j.id desc limit ${limit}`,
+});

@@ -1,10 +1,11 @@
 /** Operator access to jobs for the gateway and the admin CLI: the same RPCs for every service with jobs (P2, P3). */
 import { type AuditContext, describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
-import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps } from '#libs/contract';
+import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps, type TimelineFact } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { type RawJson, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { redactBody, redactJson } from '#libs/redaction';
 import * as statements from './admin-statements.ts';
 import type { Relay } from './relay.ts';
@@ -199,4 +200,20 @@ async function changeAll(tx: Tx, statement: typeof statements.redriveJobs, choic
       .toSorted()
       .at(-1);
   }
+}
+
+/** Maximum number of dead jobs in a timeline. */
+const maxDeadListed = 200;
+
+/** Returns the dead jobs of a conversation as items of its timeline (W9). Errors are for operators only. */
+export async function listFailedJobs(db: Queryable, conversationId: number): Promise<TimelineFact[]> {
+  const rows = await statements.listDeadOf(db, { conversationId: String(conversationId), limit: maxDeadListed });
+  return rows.map(({ id, type, attempts, at }) => ({
+    at,
+    kind: 'job.failed',
+    title: `Job failed: ${type}`,
+    actor: null,
+    detail: { type, attempts },
+    link: { type: 'job', id },
+  }));
 }

@@ -7,7 +7,7 @@
  * ends the job as `succeeded` or `dead`, or queues it again with *backoff*. The *sweeper* repairs what was lost between
  * two of these steps. An operator *redrives* dead jobs.
  */
-export { jobAdminHandlers } from './admin.ts';
+export { jobAdminHandlers, listFailedJobs } from './admin.ts';
 export { LeaseLost, PermanentJobError, RetryLater } from './errors.ts';
 export { createJobs } from './jobs.ts';
 export { redactStoredErrors, failedJobs, sentRemoteJobs, jobAttempts, jobTables } from './tables.ts';

@@ -1,5 +1,5 @@
 /** Contract of the agents service. */
-import { auditRpcs, defineService, jobAdminRpcs, statusRpcs, webhookAdminRpcs } from '#libs/contract';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs, timelineRpcs, webhookAdminRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { agentRpcs } from './agent/contract.ts';
 import { telegramJobs, telegramRpcs, telegramWebhookSubject } from './telegram/contract.ts';
@@ -31,6 +31,7 @@ export const agents = defineService({
     ...auditRpcs('agents'),
     ...statusRpcs('agents'),
     ...webhookAdminRpcs('agents'),
+    ...timelineRpcs('agents'),
     ...receiptRpcs,
     ...telegramRpcs,
     ...memoryRpcs,

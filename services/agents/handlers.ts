@@ -1,6 +1,6 @@
 /** Collects the handlers of all operations of the service. */
 import { auditHandlers } from '#libs/audit';
-import { jobAdminHandlers } from '#libs/jobs';
+import { jobAdminHandlers, listFailedJobs } from '#libs/jobs';
 import type { FeatureHandlers } from '#libs/service';
 import { createAgentSetupHandlers } from './agent/handlers/setup.ts';
 import { createAgentHandlers } from './agent/handlers/workspace.ts';
@@ -18,6 +18,7 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof agent
   return {
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),
+    readTimeline: async ({ conversation_id: id }) => ({ items: await listFailedJobs(deps.db, id) }),
     ...createAgentHandlers(deps),
     ...createAgentSetupHandlers(deps),
     ...createChatHandlers(deps),

@@ -16,6 +16,7 @@ import { questionsRpcs } from './questions/contract.ts';
 import { receiptRpcs } from './receipts/contract.ts';
 import { reconcileJobs, reconcileRpcs } from './reconcile/contract.ts';
 import { roomRpcs } from './room/contract.ts';
+import { ownTimelineRpcs } from './timeline/contract.ts';
 import { transcriptSearchScopeRpcs } from './transcript-search-scope/contract.ts';
 
 export { BookingWebhook, bookingWebhookSubject } from './booking/contract.ts';
@@ -53,6 +54,7 @@ export const conversations = defineService({
     ...receiptRpcs,
     ...reconcileRpcs,
     ...roomRpcs,
+    ...ownTimelineRpcs,
     ...transcriptSearchScopeRpcs,
   },
   jobs: { ...conversationJobs, ...bookingJobs, ...reconcileJobs, ...meetingJobs, ...pipelineJobs },

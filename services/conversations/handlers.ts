@@ -18,6 +18,7 @@ import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createQuestionHandlers } from './questions/handlers.ts';
 import { createReconcileHandlers } from './reconcile/handlers.ts';
 import { createRoomHandlers } from './room/handlers.ts';
+import { createTimelineHandlers } from './timeline/handlers.ts';
 import { createTranscriptSearchScopeHandlers } from './transcript-search-scope/handlers.ts';
 import type { Dependencies, Operations } from './dependencies.ts';
 import { createPipelineHandlers } from './pipeline/handlers.ts';
@@ -46,6 +47,7 @@ export function createHandlers(dependencies: Dependencies): Operations {
       ...createReceiptHandlers(dependencies),
       ...createReconcileHandlers(dependencies),
       ...createRoomHandlers(dependencies),
+      ...createTimelineHandlers(dependencies),
       ...createTranscriptSearchScopeHandlers(dependencies),
     }),
   };

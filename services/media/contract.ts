@@ -9,6 +9,7 @@ import { downloadRpcs } from './downloads/contract.ts';
 import { ticketRpcs } from './http/contract.ts';
 import { operatorRpcs } from './operator/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
+import { ownTimelineRpcs } from './timeline/contract.ts';
 import { recordingFeed } from './recording/contract.ts';
 import { uploadRpcs } from './uploads/contract.ts';
 import { videohostJobs } from './videohost/contract.ts';
@@ -24,6 +25,7 @@ export const media = defineService({
     ...jobAdminRpcs('media'),
     ...auditRpcs('media'),
     ...statusRpcs('media'),
+    ...ownTimelineRpcs,
     ...personDataRpcs,
     ...uploadRpcs,
     ...downloadRpcs,

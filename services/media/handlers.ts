@@ -8,6 +8,7 @@ import { createDownloadHandlers } from './downloads/handlers.ts';
 import { createTicketHandlers } from './http/handlers.ts';
 import { createOperatorHandlers } from './operator/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
+import { createTimelineHandlers } from './timeline/handlers.ts';
 import { createUploadHandlers } from './uploads/handlers.ts';
 
 export function createHandlers(deps: Dependencies): FeatureHandlers<typeof media> {
@@ -19,5 +20,6 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof media
     ...createUploadHandlers(deps),
     ...createOperatorHandlers(deps),
     ...createPersonDataHandlers(deps),
+    ...createTimelineHandlers(deps),
   };
 }

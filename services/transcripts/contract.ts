@@ -9,6 +9,7 @@ import { cleanUpConsumers, cleanUpJobs } from './clean-up/contract.ts';
 import { evidenceRpcs, transcriptFeed } from './evidence/contract.ts';
 import { legacyRpcs } from './legacy/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
+import { ownTimelineRpcs } from './timeline/contract.ts';
 import { renderRpcs } from './render/contract.ts';
 import { searchConsumers, searchJobs, searchRpcs } from './search/contract.ts';
 
@@ -30,6 +31,7 @@ export const transcripts = defineService({
     ...jobAdminRpcs('transcripts'),
     ...auditRpcs('transcripts'),
     ...statusRpcs('transcripts'),
+    ...ownTimelineRpcs,
     ...personDataRpcs,
     ...renderRpcs,
     ...searchRpcs,

@@ -7,6 +7,7 @@ import type { Dependencies } from './dependencies.ts';
 import { createEvidenceHandlers } from './evidence/handlers.ts';
 import { createLegacyHandlers } from './legacy/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
+import { createTimelineHandlers } from './timeline/handlers.ts';
 import { createRenderHandlers } from './render/handlers.ts';
 import { createSearchHandlers } from './search/handlers.ts';
 
@@ -15,6 +16,7 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof trans
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),
     ...createPersonDataHandlers(deps),
+    ...createTimelineHandlers(deps),
     ...createRenderHandlers(deps),
     ...createEvidenceHandlers(deps),
     ...createSearchHandlers(deps),

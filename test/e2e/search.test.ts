@@ -159,7 +159,7 @@ describe('search, filters (rules/discovery#search-and-summary)', () => {
   });
 
   it('ignores unknown search parameters (rules/http#paths-and-methods)', async () => {
-    expect(idsOf(await search('?holon_slug=beta&limit=1'))).toHaveLength(2);
+    expect(idsOf(await search('?holon_slug=beta&size=1'))).toHaveLength(2);
   });
 });
 

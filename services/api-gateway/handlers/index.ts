@@ -17,6 +17,7 @@ import { createOverviewHandlers } from './ops/overview.ts';
 import { createPipelineHandlers } from './ops/pipelines.ts';
 import { createThreadHandlers } from './ops/threads.ts';
 import { createWebhookHandlers } from './ops/webhooks.ts';
+import { createTimelineHandlers } from './timeline.ts';
 import { createChatPageHandlers } from './chat-page.ts';
 import { createConsoleHandlers } from './console.ts';
 import { createMcpHandlers } from './mcp.ts';
@@ -51,6 +52,7 @@ export function createHandlers(deps: Dependencies): RouteHandlers<(typeof routes
     'v1-events-schema': ({ ctx }) => sendAsyncApi(ctx),
     'ops-schema': ({ ctx }) => ops.sendDocument(ctx),
     'ops-docs': ({ ctx }) => ops.sendPage(ctx),
+    ...createTimelineHandlers(deps),
     ...createAccountHandlers(deps),
     ...createAuditHandlers(deps),
     ...createJobHandlers(deps),

@@ -17,6 +17,7 @@ import { mcpRoutes } from './mcp.ts';
 import { audioRoutes, videoRoutes } from './media.ts';
 import { opsRoutes } from './ops/index.ts';
 import { journeyRoutes } from './journeys.ts';
+import { timelineRoutes } from './timeline.ts';
 import { transcriptRoutes } from './transcripts.ts';
 import { v1Routes } from './v1/index.ts';
 import { bookingRoutes, meetingRoutes } from './webhooks.ts';
@@ -24,6 +25,7 @@ import { bookingRoutes, meetingRoutes } from './webhooks.ts';
 export const routes = [
   ...conversationRoutes,
   ...editingRoutes,
+  ...timelineRoutes,
   ...infosRoutes,
   ...questionRoutes,
   ...searchRoutes,

@@ -9,6 +9,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import { emitStepEntered } from '../feed/index.ts';
 import type { JourneyStep } from '../directory-cache/index.ts';
+import { addEnteredStep } from '../timeline/index.ts';
 import { addPipelineEntry, findPipelineEntry } from './statements.ts';
 
 export { findMeetingConversations } from './statements.ts';
@@ -35,6 +36,7 @@ export async function enterStep(
 ): Promise<void> {
   if (step === undefined) return;
   emitStepEntered(eventOutbox, tx, conversationId, journey, step);
+  tx.beforeCommit(() => addEnteredStep(tx, { conversationId, stepId: step.id }));
   if (step.pipelineJob === null) return;
   const declaration = pipeline.get(step.pipelineJob);
   const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };

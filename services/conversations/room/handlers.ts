@@ -10,6 +10,7 @@ import { windowCompleted } from '../pipeline/index.ts';
 import type { RoomWrite } from './contract.ts';
 import { type IncomingWindow, mergeRoom, parseRoom, readRoomWindow, roomState, roomWriteReply } from './rules.ts';
 import { findRoom, lockRoom, replaceRoom } from './statements.ts';
+import { addOpenedRoom } from '../timeline/index.ts';
 
 export function createRoomHandlers(dependencies: Dependencies): Pick<Operations, 'readRoom' | 'writeRoom'> {
   return {
@@ -48,6 +49,7 @@ async function writeRoom(
   if (!merged.windowCompleted) {
     const written = await replaceRoom(db, { id, room: JSON.stringify(merged.room), updatedAt: row.updated_at });
     if (written !== undefined) {
+      if (row.room === null) await addOpenedRoom(db, { conversationId: id });
       eventOutbox.wake();
       return roomWriteReply(id, merged.room, incoming);
     }
@@ -69,6 +71,7 @@ async function writeLocked(
   if (row === undefined) throw notFound();
   const merged = mergeRoom(parseRoom(row.room), write, incoming);
   if (merged.changed) await replaceRoom(tx, { id, room: JSON.stringify(merged.room), updatedAt: row.updated_at });
+  if (merged.changed && row.room === null) await addOpenedRoom(tx, { conversationId: id });
   if (merged.windowCompleted) await windowCompleted({ jobs, pipeline }, tx, id, context);
   return roomWriteReply(id, merged.room, incoming);
 }

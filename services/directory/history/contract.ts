@@ -1,5 +1,5 @@
 /** History of people, holons, memberships, relationships, journeys, classes and accounts (W10). */
-import { byUsers, nullable, rowId, rpc, Type, withoutActor } from '#libs/contract';
+import { byGateway, byUsers, nullable, rowId, rpc, Type, withoutActor } from '#libs/contract';
 import { historyItem } from '#libs/history';
 import { limitParameter, v1Errors } from '../api-objects/contract.ts';
 
@@ -29,8 +29,8 @@ export const historyRpcs = {
   }),
   nameActors: rpc({
     subject: 'directory.history.name-actors',
-    callers: { agents: withoutActor },
-    summary: 'Returns the names of the people of accounts, for histories of other services (W10).',
+    callers: { agents: withoutActor, ...byGateway },
+    summary: 'Returns the names of the people of accounts, for histories of other services and timelines (W9, W10).',
     request: Type.Object({ ids: Type.Array(rowId, { maxItems: 200, description: 'Accounts.' }) }),
     reply: Type.Object({
       items: Type.Array(Type.Object({ account_id: rowId, name: Type.String() }), {

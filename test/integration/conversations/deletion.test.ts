@@ -411,7 +411,7 @@ describe('conversations commands of the admin CLI', () => {
 });
 
 describe('the table all_conversations, which includes deleted conversations', () => {
-  it('is used only by bulk import, deletion and person data', () => {
+  it('is used only by bulk import, deletion, the search of deleted conversations and person data', () => {
     const folder = join(import.meta.dirname, '..', '..', '..', 'services', 'conversations');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /^(?!entities|migrations).*\.ts$/.test(file),
@@ -421,6 +421,7 @@ describe('the table all_conversations, which includes deleted conversations', ()
     expect(naming.toSorted()).toEqual([
       'bulk-import/statements.ts',
       'deletion/statements.ts',
+      'discovery/statements.ts',
       'person-data/statements.ts',
     ]);
   });

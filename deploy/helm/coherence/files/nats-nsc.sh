@@ -131,6 +131,7 @@ user api-gateway \
   --allow-pub 'agents.operations.list-webhooks' \
   --allow-pub 'agents.operations.show-webhook' \
   --allow-pub 'agents.operations.replay-webhooks' \
+  --allow-pub 'agents.timeline.read' \
   --allow-pub 'agents.operations.list-sentences' \
   --allow-pub 'agents.operations.approve-sentences' \
   --allow-pub 'agents.operations.reject-sentences' \
@@ -182,6 +183,7 @@ user api-gateway \
   --allow-pub 'conversations.questions.record-change' \
   --allow-pub 'conversations.room.get' \
   --allow-pub 'conversations.room.write' \
+  --allow-pub 'conversations.timeline.read' \
   --allow-pub 'directory.operations.list-jobs' \
   --allow-pub 'directory.operations.show-job' \
   --allow-pub 'directory.operations.redrive-jobs' \
@@ -202,6 +204,7 @@ user api-gateway \
   --allow-pub 'directory.people.get-erasure' \
   --allow-pub 'directory.experiences.create' \
   --allow-pub 'directory.history.list' \
+  --allow-pub 'directory.history.name-actors' \
   --allow-pub 'directory.holons.list' \
   --allow-pub 'directory.holons.get' \
   --allow-pub 'directory.holons.get-by-slug' \
@@ -301,6 +304,7 @@ user api-gateway \
   --allow-pub 'media.operations.retry-job' \
   --allow-pub 'media.audit.list' \
   --allow-pub 'media.operations.describe' \
+  --allow-pub 'media.timeline.read' \
   --allow-pub 'media.recordings.get-video' \
   --allow-pub 'media.recordings.get-captions' \
   --allow-pub 'transcripts.operations.list-jobs' \
@@ -311,6 +315,7 @@ user api-gateway \
   --allow-pub 'transcripts.operations.retry-job' \
   --allow-pub 'transcripts.audit.list' \
   --allow-pub 'transcripts.operations.describe' \
+  --allow-pub 'transcripts.timeline.read' \
   --allow-pub 'transcripts.transcripts.render' \
   --allow-pub 'transcripts.transcripts.search' \
   --allow-pub 'transcripts.evidence.get' \

@@ -1,0 +1,1 @@
+export { addEnteredStep, addOpenedRoom } from './statements.ts';

@@ -1,0 +1,4 @@
+import { timelineRpcs } from '#libs/contract';
+
+/** Files of a conversation in its timeline (rules/conversations#timeline; W9). */
+export const ownTimelineRpcs = timelineRpcs('media');
