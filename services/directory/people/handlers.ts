@@ -2,6 +2,7 @@
  * Handlers of people: reads, creation with a first membership and a note (rules/people#create-a-person; D43 to D44),
  * and the people of booking attendees (D19, D19a).
  */
+import { randomBytes } from 'node:crypto';
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
@@ -104,7 +105,9 @@ async function insertUnlessKnown(
     refuseDuplicate(await findByAddress(tx, { email, linkedin, exceptId: null }), request);
   }
   const { name, description, photoUrl, actorKind, contact } = values;
-  return insertPerson(tx, { name, description, photoUrl, actorKind, contact: JSON.stringify(contact) });
+  // A key without personal data, so that workspace files can name the person (W11).
+  const key = `person-${randomBytes(8).toString('hex')}`;
+  return insertPerson(tx, { key, name, description, photoUrl, actorKind, contact: JSON.stringify(contact) });
 }
 
 /**

@@ -151,11 +151,18 @@ export const savePerson = statement.maybeOne({
 /** Inserts a person and returns the id and PersonPublic (JSON). */
 export const insertPerson = statement.one({
   name: 'people.insert',
-  params: { name: t.text, description: t.text, photoUrl: t.text.nullable, actorKind: t.text, contact: t.json },
+  params: {
+    key: t.text,
+    name: t.text,
+    description: t.text,
+    photoUrl: t.text.nullable,
+    actorKind: t.text,
+    contact: t.json,
+  },
   row: { id: t.integer, person: t.text },
-  sql: ({ name, description, photoUrl, actorKind, contact }) => sql`
-    insert into directory.people as p (name, description, photo_url, actor_kind, contact)
-    values (${name}, ${description}, ${photoUrl}, ${actorKind}, ${contact}) returning p.id, ${personPublicSql('p')}::text as person`,
+  sql: ({ key, name, description, photoUrl, actorKind, contact }) => sql`
+    insert into directory.people as p (key, name, description, photo_url, actor_kind, contact)
+    values (${key}, ${name}, ${description}, ${photoUrl}, ${actorKind}, ${contact}) returning p.id, ${personPublicSql('p')}::text as person`,
 });
 
 /**
