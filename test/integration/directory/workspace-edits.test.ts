@@ -1,4 +1,4 @@
-/** Edits over the API beside a workspace file: what a diff marks and what `keep_edits` leaves alone (W11, W24). */
+/** Edits over the API beside a workspace file: what a diff marks and what `keep_edits` leaves alone (rules/workspace#edits-over-the-api; W11, W24). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { type DirectoryFixture, startDirectoryFixture } from './fixture.ts';
