@@ -5,11 +5,12 @@
 import { type Actor, isPossibleId, type Static, type TObject } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
+import type { EventOutbox } from '#libs/feed';
 import type { HistoryContext } from '#libs/history';
 import { rawJson, type RawJson, type TaggedReply, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { ParamsOf, Queryable, RowOf } from '#libs/sql';
-import type { Dependencies } from '../dependencies.ts';
+import type { DirectoryHistory } from '../history/index.ts';
 import { checkIfMatch } from '../lists/index.ts';
 import { createNote, readNote } from '../notes/index.ts';
 import { lockPeopleForShare } from '../person-rows/index.ts';
@@ -45,17 +46,14 @@ export interface WorkflowKind {
   readonly read: (tx: Tx, params: ParamsOf<typeof rowParams>) => Promise<WrittenRow | undefined>;
   readonly remove: (tx: Tx, row: { readonly id: number }) => Promise<void>;
   /** Emits the feed event of the change. */
-  readonly emit: (
-    eventOutbox: WorkflowDependencies['eventOutbox'],
-    tx: Tx,
-    what: 'updated' | 'deleted',
-    id: number,
-    is: WorkflowEvent,
-  ) => void;
+  readonly emit: (eventOutbox: EventOutbox, tx: Tx, what: 'updated' | 'deleted', id: number, is: WorkflowEvent) => void;
 }
 
 export type WrittenRow = RowOf<typeof writtenRow>;
-export type WorkflowDependencies = Pick<Dependencies, 'eventOutbox' | 'history'>;
+export interface WorkflowDependencies {
+  readonly eventOutbox: EventOutbox;
+  readonly history: DirectoryHistory;
+}
 
 /** Values of the feed event. */
 export interface WorkflowEvent {

@@ -197,6 +197,7 @@ function ofHolon(slug: Slug, id: number): Write[] {
     update({ journey_ids: [nobodysId] }, { globalEditor: true }),
     create({ name: ' ', description: 'x' }),
     create({ name: 'x', description: 'x', svc_class: 'nowhere' }),
+    { operation: 'createHolonNote', path: `/holons/${id}/notes`, json: { body: ' ' }, ...target, allowed: 400 },
     ...[{ journey_slug: 'join' }, { journey_slug: 'nowhere' }, {}].map((more) => ({
       operation: 'bulkAddMemberships',
       path: `/holons/${id}/memberships:bulk-add`,

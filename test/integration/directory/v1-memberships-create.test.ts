@@ -1,4 +1,7 @@
-/** Creation and deletion of memberships and relationships, for every kind of caller (W3). */
+/**
+ * Creation and deletion of memberships and relationships, for every kind of caller (rules/memberships#create-and-delete;
+ * W3).
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import type { AppError } from '#libs/errors';
