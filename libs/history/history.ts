@@ -76,7 +76,7 @@ export function createHistory<Kind extends string>(snapshots: Readonly<Record<Ki
       return [{ object_kind: kind, object_id: id, object_key: (now ?? old)?.key, action, changes, ...cause }];
     });
     for (let from = 0; from < entries.length; from += batchSize)
-      await insertEntries(tx, { entries: JSON.stringify(entries.slice(from, from + batchSize)) });
+      tx.beforeCommit(() => insertEntries(tx, { entries: JSON.stringify(entries.slice(from, from + batchSize)) }));
   }
 
   return {
