@@ -49,11 +49,15 @@ const walked = new Set<string>();
 
 const get = (caller: Caller, path: string): Promise<Answer> =>
   platform.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '' });
-function post(caller: Caller, { path, json, file }: Pick<Write, 'path' | 'json' | 'file'>): Promise<Answer> {
+function post(
+  caller: Caller,
+  { path, method = 'POST', headers, json, file }: Pick<Write, 'path' | 'method' | 'headers' | 'json' | 'file'>,
+): Promise<Answer> {
   const body = new FormData();
   body.append('logo', new Blob([file ?? '']), 'logo.png');
-  return platform.call('POST', `/api/v1${path}`, {
+  return platform.call(method, `/api/v1${path}`, {
     token: tokens.get(caller) ?? '',
+    ...(headers === undefined ? {} : { headers }),
     ...(file === undefined ? { json } : { body }),
   });
 }
@@ -270,8 +274,8 @@ describe('lists, counts and pages follow the policy (rules/access#access-model; 
 
 describe('writes follow the policy (rules/access#access-model, rules/access#rights; D48, D49)', () => {
   const isGlobal = (caller: Caller): boolean => caller === 'editor' || caller === 'superuser';
-  function expectedStatus(caller: Caller, { seen, edited, globalEditor, allowed }: Write): number {
-    if (!seen.every((slug) => sees(caller, slug))) return 404;
+  function expectedStatus(caller: Caller, { seen, hidden = 404, edited, globalEditor, allowed }: Write): number {
+    if (!seen.every((slug) => sees(caller, slug))) return hidden;
     if (edited.length > 0 && !edited.some((slug) => edits(caller, slug))) return 403;
     return globalEditor === true && !isGlobal(caller) ? 403 : allowed;
   }

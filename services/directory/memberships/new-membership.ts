@@ -40,7 +40,7 @@ export async function createMembership(
   await lockPeopleOf(tx, [personId, responsiblePersonId, authorPersonId]);
   await lockHolonsOf(tx, [holonId], context.actor);
   const people = isPossibleId(personId) ? await findPeople(tx, { ids: [personId] }) : [];
-  if (people.length === 0) throw badRequest(`Person ${personId} does not exist.`);
+  if (people.length === 0) throw badRequest('The person does not exist.');
   const journey = await findAllowedJourney(tx, holonId, journeySlug);
   const row = {
     person_id: personId,

@@ -124,7 +124,7 @@ async function checkMayNote(tx: Tx, actor: Actor | undefined, holonId: number | 
     throw denied('Notes on a person require global edit access, or a holon that you can edit.');
   }
   const holon = isPossibleId(holonId) ? await lockHolonForShare(tx, { id: holonId, ...viewer }) : undefined;
-  if (holon?.visible !== true) throw badRequest(`Holon ${holonId} does not exist.`);
+  if (holon?.visible !== true) throw badRequest('The holon does not exist.');
   if (!holon.editable) throw denied('You cannot edit this holon.');
 }
 

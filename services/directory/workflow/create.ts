@@ -29,7 +29,7 @@ export async function lockPeopleOf(tx: Tx, people: readonly (number | null | und
 export async function lockHolonsOf(tx: Tx, ids: readonly number[], actor: Actor | undefined): Promise<void> {
   const holons = await findHolons(tx, { ids: ids.filter(isPossibleId), ...readViewer(actor) });
   const visible = new Set(holons.filter((holon) => holon.visible).map(({ id }) => id));
-  for (const id of ids) if (!visible.has(id)) throw badRequest(`Holon ${id} does not exist.`);
+  if (!ids.every((id) => visible.has(id))) throw badRequest('The holon does not exist.');
   if (!holons.some(({ editable }) => editable))
     throw new AppError({ code: 'permission_denied', message: 'You cannot edit this holon.' });
 }

@@ -113,11 +113,16 @@ export const sharedReads = (idOf: IdOf): Read[] => [
 export interface Write {
   readonly operation: string;
   readonly path: string;
+  /** Default: POST. */
+  readonly method?: 'POST' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   /** A file to upload; the request is then a form instead of JSON. */
   readonly file?: string;
-  /** Holons that the caller must all see; otherwise 404. */
+  /** Holons that the caller must all see; otherwise the status is `hidden`. */
   readonly seen: readonly Slug[];
+  /** Default: 404; 400 for holons in the body. */
+  readonly hidden?: 400 | 404;
   /**
    * Holons of which the caller must be able to edit at least one; otherwise the status is 403. If empty, seeing the
    * holons is enough.
@@ -130,17 +135,24 @@ export interface Write {
 }
 
 /** Returns the same request for a missing object. */
-export const toNowhere = ({ path, json }: Write): Pick<Write, 'path' | 'json'> => ({
-  path: path.replace(/\/\d+\//, `/${nobodysId}/`),
-  json: typeof json === 'object' && json !== null && 'parent_id' in json ? { ...json, parent_id: nobodysId } : json,
-});
+export function toNowhere({ path, json }: Write): Pick<Write, 'path' | 'json'> {
+  const values = typeof json === 'object' && json !== null ? json : {};
+  const inBody = ['parent_id', 'holon_id', 'from_holon_id'].filter((name) => name in values);
+  return {
+    path: inBody.length > 0 ? path : path.replace(/\/\d+(?=\/|$)/, `/${nobodysId}`),
+    json: inBody.length > 0 ? { ...values, ...Object.fromEntries(inBody.map((name) => [name, nobodysId])) } : json,
+  };
+}
+
+/** Headers of a deletion that changes nothing. */
+const ofNoVersion = { 'if-match': '"none"' };
 
 /** Requests that are rejected or change nothing even with all rights. */
 export function writes(idOf: IdOf, holons: readonly Slug[]): Write[] {
   const all = (ends: readonly Slug[]): boolean => ends.every((slug) => holons.includes(slug));
   const notes = [{ note: ' ' }, { note: 'x', follow_up_after: 'soon' }, { note: 'x', step_slug: 'nowhere' }];
   return [
-    ...holons.flatMap((slug) => ofHolon(slug, idOf('holons', slug))),
+    ...holons.flatMap((slug) => ofHolon(slug, idOf('holons', slug), idOf('people', 'pat'))),
     ...memberships
       .filter(([, holon]) => all([holon]))
       .flatMap((membership) =>
@@ -157,6 +169,17 @@ export function writes(idOf: IdOf, holons: readonly Slug[]): Write[] {
           allowed: 400,
         })),
       ),
+    ...memberships
+      .filter(([, holon]) => all([holon]))
+      .map((membership) => ({
+        operation: 'deleteMembership',
+        method: 'DELETE' as const,
+        path: `/memberships/${idOf('memberships', membershipKey(membership))}`,
+        headers: ofNoVersion,
+        seen: [membership[1]],
+        edited: [membership[1]],
+        allowed: 412,
+      })),
     ...relationships
       .filter((ends) => all(ends))
       .flatMap((ends) =>
@@ -169,10 +192,44 @@ export function writes(idOf: IdOf, holons: readonly Slug[]): Write[] {
           allowed: 400,
         })),
       ),
+    ...relationships
+      .filter((ends) => all(ends))
+      .flatMap((ends): Write[] => {
+        const [from, to] = ends;
+        const ids = { from_holon_id: idOf('holons', from), to_holon_id: idOf('holons', to) };
+        const target = { seen: ends, edited: ends };
+        return [
+          {
+            operation: 'createRelationship',
+            path: '/relationships',
+            json: { ...ids, journey_slug: 'nowhere' },
+            ...target,
+            hidden: 400,
+            allowed: 400,
+          },
+          {
+            operation: 'deleteRelationship',
+            method: 'DELETE',
+            path: `/relationships/${idOf('relationships', relationshipKey(ends))}`,
+            headers: ofNoVersion,
+            ...target,
+            allowed: 412,
+          },
+        ];
+      }),
+    ...(['/update', ''] as const).map((end): Write => ({
+      ...(end === ''
+        ? { operation: 'deleteNote', method: 'DELETE' }
+        : { operation: 'updateNote', json: { body: 'x' } }),
+      path: `/notes/${nobodysId}${end}`,
+      seen: [],
+      edited: [],
+      allowed: 404,
+    })),
   ];
 }
 
-function ofHolon(slug: Slug, id: number): Write[] {
+function ofHolon(slug: Slug, id: number, personId: number): Write[] {
   const target = { seen: [slug], edited: [slug] };
   const isExperience = slug === 'stroll' || slug === 'whisper';
   const update = (json: unknown, more: Partial<Write>): Write => ({
@@ -198,6 +255,22 @@ function ofHolon(slug: Slug, id: number): Write[] {
     create({ name: ' ', description: 'x' }),
     create({ name: 'x', description: 'x', svc_class: 'nowhere' }),
     { operation: 'createHolonNote', path: `/holons/${id}/notes`, json: { body: ' ' }, ...target, allowed: 400 },
+    {
+      operation: 'createPersonNote',
+      path: `/people/${personId}/notes`,
+      json: { holon_id: id, body: ' ' },
+      ...target,
+      hidden: 400,
+      allowed: 400,
+    },
+    {
+      operation: 'createMembership',
+      path: '/memberships',
+      json: { person_id: nobodysId, holon_id: id, journey_slug: 'join' },
+      ...target,
+      hidden: 400,
+      allowed: 400,
+    },
     ...[{ journey_slug: 'join' }, { journey_slug: 'nowhere' }, {}].map((more) => ({
       operation: 'bulkAddMemberships',
       path: `/holons/${id}/memberships:bulk-add`,
