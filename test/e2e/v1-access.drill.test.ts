@@ -129,7 +129,11 @@ async function applyStage(stage: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
+  platform = await startTestPlatform(
+    import.meta.url,
+    {},
+    { services: ['directory', 'conversations', 'media', 'api-gateway'] },
+  );
   await platform.apply(describeStage(0));
   for (const caller of callerNames)
     tokens.set(caller, await platform.login(`${caller}@example.org`, `secret-of-${caller}`));
@@ -204,6 +208,46 @@ describe('objects hidden from a caller (D48)', () => {
       }
     },
   );
+
+  it.each(callerNames)(
+    'return the same response to POST /holons of %s below unknown holons, except for callers who see them',
+    async (caller) => {
+      walked.add('createHolon');
+      const ask = (parentId: number): Promise<Answer> =>
+        post(caller, { path: '/holons', json: { name: ' ', class: 'nowhere', parent_id: parentId } });
+      const absent = await ask(nobodysId);
+      expect(absent.status).toBe(400);
+      for (const slug of slugs) {
+        const present = await ask(idOf('holons', slug));
+        if (!sees(caller, slug)) expect([slug, visibleOf(present)]).toEqual([slug, visibleOf(absent)]);
+        else expect([slug, present.status]).toEqual([slug, edits(caller, slug) ? expect.any(Number) : 403]);
+      }
+    },
+  );
+
+  it.each(callerNames)('return the same response to DELETE /holons of %s as unknown holons', async (caller) => {
+    walked.add('deleteHolon');
+    const remove = (id: number): Promise<Answer> =>
+      platform.call('DELETE', `/api/v1/holons/${id}`, { token: tokens.get(caller) ?? '' });
+    const absent = await remove(nobodysId);
+    expect(absent.status).toBe(404);
+    for (const slug of slugs.filter((one) => !edits(caller, one))) {
+      const present = await remove(idOf('holons', slug));
+      if (sees(caller, slug)) expect([slug, present.status]).toEqual([slug, 403]);
+      else expect([slug, visibleOf(present)]).toEqual([slug, visibleOf(absent)]);
+    }
+  });
+
+  it.each(callerNames)('return 403 to writes of spheres by %s, except superusers', async (caller) => {
+    for (const [operation, path] of [
+      ['createSphere', '/spheres'],
+      ['updateSphere', `/spheres/${nobodysId}/update`],
+    ] as const) {
+      walked.add(operation);
+      const { status } = await post(caller, { path, json: { name: ' ' } });
+      expect([operation, status]).toEqual([operation, caller === 'superuser' ? expect.any(Number) : 403]);
+    }
+  });
 });
 
 /** Replaces the expected `content-length`, which depends on the number of digits of an id in the response. */

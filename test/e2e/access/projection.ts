@@ -1,9 +1,12 @@
 /**
  * Derives the list that a caller sees from the list that the editor sees: the policy (D41, D46a, D48) applied to JSON.
  */
-import { type Caller, sees, type Slug, tree } from './network.ts';
+import { type Caller, edits, sees, type Slug, tree } from './network.ts';
 
 type Json = Record<string, unknown>;
+
+/** Fields of a holon that only its editors see (W2). */
+const editorFields = ['info_fields', 'locations', 'spheres', 'journey_ids'];
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -35,6 +38,7 @@ function hideParents(value: unknown, caller: Caller): unknown {
   if (!isObject(value)) return value;
   const shown = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, hideParents(inner, caller)]));
   if (!('parent_id' in value) || !isSlug(value['slug'])) return shown;
+  if (!edits(caller, value['slug'])) for (const name of editorFields) delete shown[name];
   const parent = tree[value['slug']][1];
   return parent === null || sees(caller, parent) ? shown : { ...shown, parent_id: null };
 }

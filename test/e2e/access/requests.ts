@@ -105,6 +105,7 @@ export const sharedReads = (idOf: IdOf): Read[] => [
   ...sorts.map((sort) => ({ operation: 'listPeople', path: `/people?q=person&sort=${sort}` })),
   ...people.map((person) => ({ operation: 'getPerson', path: `/people/${idOf('people', person)}` })),
   { operation: 'listClasses', path: '/classes' },
+  { operation: 'listSpheres', path: '/spheres' },
   ...['group', 'closed', 'inner'].map((slug) => ({ operation: 'getClass', path: `/classes/holon/${slug}` })),
   ...['', '?q=jo', '?applies_to=closed'].map((query) => ({ operation: 'listJourneys', path: `/journeys${query}` })),
   ...['join', 'steward', 'hosting'].map((slug) => ({ operation: 'getJourney', path: `/journeys/${slug}` })),

@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { Actor, Rpc } from '#libs/contract';
 import { plannerOptions } from '#libs/orm';
 import type { Bus } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { startService, waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
 import { fillDatabase } from '../../../lab/scale/fill.ts';
@@ -67,6 +67,7 @@ const accounts = [
 
 beforeAll(async () => {
   fixture = await startDirectoryFixture(import.meta.url);
+  await startService('conversations', fixture.env); // counts the conversations of a holon before its deletion
   const url = fixture.env.settings['DATABASE_URL'] ?? '';
   await fillDatabase({ url, seed: networkSeed(sizes), log: () => {} });
   client = new pg.Client({ connectionString: url, options: plannerOptions });
@@ -178,6 +179,7 @@ const reads: readonly Case[] = [
       ].map((more) => ({ ...responsible, ...more })),
     ),
   ),
+  ask('listSpheres', {}, { limit: 200 }),
   ask('listKeys', {}),
   ask('getKey', { key_id: 'nobodys' }),
 ];
@@ -195,6 +197,12 @@ const writes: readonly Case[] = [
     journey_ids: [1, 2],
     locations: ['DE'],
   }),
+  ask('updateHolon', { holon_id: 61, parent_id: null, slug: 'other-slug' }, { holon_id: 60, parent_id: 61 }),
+  ask('createHolon', { name: 'Holon 77', class: 'place', parent_id: 60, journey_ids: [1], spheres: [1] }),
+  ask('createHolon', { name: 'New place', class: 'place', parent_id: 60 }),
+  ask('deleteHolon', { holon_id: 62 }),
+  ask('createSphere', { name: 'New sphere' }),
+  ask('updateSphere', { sphere_id: 1, name: 'Other' }),
   ask('createExperience', { parent_id: 60, name: 'Walk', description: 'Out' }),
   ask('bulkAddMemberships', {
     ...places[1],
@@ -363,6 +371,7 @@ describe('calls and statements of a list (rules/http#limits)', () => {
       (operation) =>
         [operation, { ...known[1], limit: 1 }, { ...known[0], limit: 200 }] as [keyof typeof rpcs, object, object],
     ),
+    ['listSpheres', { limit: 1 }, { limit: 200 }],
     ['listResponsible', { type: 'person,circle', limit: 1 }, { type: 'person,circle', limit: 100 }],
   ];
 

@@ -29,7 +29,7 @@ export async function checkNewPlace(tx: Queryable, { parentId, classId }: Place,
     return;
   }
   const parent = isPossibleId(parentId) ? await findParent(tx, { id: parentId, classId, ...viewer }) : undefined;
-  if (parent === undefined) throw unknownParent(parentId);
+  if (parent === undefined) throw unknownParent();
   if (!parent.can_edit) throw denied('You cannot edit the content of the parent.');
   if (!parent.allows_class && !viewer.seesAll) throw denied('The class of the parent does not allow this class.');
 }
@@ -44,14 +44,14 @@ export async function checkMove(tx: Queryable, { parentId, classId }: Place, vie
     return;
   }
   const parent = isPossibleId(parentId) ? await findParent(tx, { id: parentId, classId, ...viewer }) : undefined;
-  if (parent === undefined) throw unknownParent(parentId);
+  if (parent === undefined) throw unknownParent();
   if (!parent.can_edit) throw denied('You cannot edit the content of the new parent.');
   if (!parent.allows_class)
     throw badRequest('parent_id: the class of the parent does not allow the class of the holon.');
 }
 
 const denied = (message: string): AppError => new AppError({ code: 'permission_denied', message });
-const unknownParent = (id: number): AppError => badRequest(`parent_id: no holon has the id ${id}.`);
+const unknownParent = (): AppError => badRequest('parent_id must be the id of a holon.');
 
 /** Returns the ids without duplicates, in order. @throws AppError 400 for an unknown id */
 export async function checkIds(
