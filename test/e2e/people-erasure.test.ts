@@ -1,11 +1,16 @@
 /** Export and erasure of people over HTTP, across all services (rules/people#export-and-erasure; W1, W20). */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitForLockWait } from '#libs/testing';
+import { waitForLockWait, watchJobs } from '#libs/testing';
 import { exportParts } from '#services/directory';
 import { holdLocks } from '../hold-locks.ts';
 import { type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-const people = ['zora', 'ben', 'cleo', 'dora', 'root'];
+const people = ['zora', 'ben', 'cleo', 'dora', 'eda', 'root'];
+const guide = join(import.meta.dirname, '..', '..', 'docs', 'guides', 'privacy.md');
 
 let platform: TestPlatform;
 let ids: Applied['ids'];
@@ -160,6 +165,8 @@ describe('erasure over HTTP', () => {
     expect(await killed?.ended).toBe('was ended by SIGKILL');
     await letGo();
     await platform.runtime.restart('directory');
+    // Without waiting for the end of the killed worker's lease.
+    await watchJobs(platform, 'directory.erase-person').expireLeases();
     await untilDone('cleo');
     expect(await platform.findInDatabase(nameOf('cleo'))).toEqual([]);
   });
@@ -173,5 +180,30 @@ describe('erasure over HTTP', () => {
     expect(
       await platform.sql('select 1 from directory.person_erasures where person_id = $1', [idOf('dora')]),
     ).toHaveLength(1);
+  });
+});
+
+describe('docs/guides/privacy.md', () => {
+  it('has commands that export, correct and erase a person', async () => {
+    const [, block = ''] = /```sh\n(curl[^`]*)```/.exec(readFileSync(guide, 'utf8')) ?? [];
+    const env = {
+      ...process.env,
+      BASE: platform.baseUrl,
+      TOKEN: root,
+      PERSON: String(idOf('eda')),
+      NAME: nameOf('eda'),
+    };
+    const replies = [];
+    for (const command of block.trim().split('\n')) {
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env });
+      replies.push(JSON.parse(stdout));
+    }
+    expect(replies).toMatchObject([
+      { person: [{ id: idOf('eda') }] },
+      { person: { id: idOf('eda') }, changes: {} },
+      { erasure: { state: 'running' } },
+      { erasure: { services: expect.any(Array) } },
+    ]);
+    await untilDone('eda');
   });
 });

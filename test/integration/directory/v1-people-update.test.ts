@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor, RequestOf } from '#libs/contract';
 import { startService, waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
+import { erase, serveErasures } from './erase.ts';
 import { createFeedReader, type FeedReader } from '../events/reader.ts';
 import { type EditFixture, startEditFixture } from './edit-fixture.ts';
 
@@ -158,6 +159,31 @@ describe('people.update (rules/people#update-a-person; W1)', () => {
 });
 
 describe('history of people in other operations (W10)', () => {
+  it('is removed with the person, with the history of own memberships and accounts', async () => {
+    await serveErasures(fixture.directory, { running: ['conversations', 'events'] });
+    const { summer = 0 } = fixture.holons;
+    const { person, membership } = await fixture.directory.call(
+      createPerson,
+      { name: 'Herons forever', membership: { holon_id: summer, journey_slug: 'joining' } },
+      fixture.editor,
+    );
+    await fixture.directory.apply({
+      accounts: [{ email: 'herons@example.org', person: 'hana' }],
+    });
+    await fixture.directory.env.sql('update directory.accounts set person_id = $1 where email = $2', [
+      person.id,
+      'herons@example.org',
+    ]);
+    await erase(fixture.directory, person.id);
+    const left = await fixture.directory.env.sql(
+      `select object_kind from directory.history
+       where (object_kind = 'people' and object_id = $1) or (object_kind = 'memberships' and object_id = $2)
+         or changes::text like '%Herons%' or changes::text like '%herons@example.org%' or object_key = 'herons@example.org'`,
+      [person.id, membership?.membership_id ?? 0],
+    );
+    expect(left).toEqual([]);
+  });
+
   it('records people of a booking as a change by a webhook', async () => {
     const attendees = [{ name: 'Booked', email: 'booked@example.org' }];
     const { person_ids: ids } = await fixture.directory.call(resolveAttendees, { attendees, create: true, key: 'k' });
