@@ -5885,6 +5885,7 @@ export interface GetPersonHistoryRequest {
 }
 export type GetPersonHistoryReply = ApiReply<200, GetPersonHistoryResult>;
 export type GetPersonHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
@@ -5907,6 +5908,7 @@ export interface GetHolonHistoryRequest {
 }
 export type GetHolonHistoryReply = ApiReply<200, GetHolonHistoryResult>;
 export type GetHolonHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
@@ -5929,6 +5931,7 @@ export interface GetMembershipHistoryRequest {
 }
 export type GetMembershipHistoryReply = ApiReply<200, GetMembershipHistoryResult>;
 export type GetMembershipHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
@@ -5951,6 +5954,7 @@ export interface GetRelationshipHistoryRequest {
 }
 export type GetRelationshipHistoryReply = ApiReply<200, GetRelationshipHistoryResult>;
 export type GetRelationshipHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
@@ -5973,6 +5977,7 @@ export interface GetJourneyHistoryRequest {
 }
 export type GetJourneyHistoryReply = ApiReply<200, GetJourneyHistoryResult>;
 export type GetJourneyHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
@@ -5995,6 +6000,7 @@ export interface GetAccountHistoryRequest {
 }
 export type GetAccountHistoryReply = ApiReply<200, GetAccountHistoryResult>;
 export type GetAccountHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
@@ -6019,6 +6025,7 @@ export interface GetClassHistoryRequest {
 }
 export type GetClassHistoryReply = ApiReply<200, GetClassHistoryResult>;
 export type GetClassHistoryError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }

@@ -25,7 +25,11 @@ export const historyRpcs = {
       items: Type.Array(historyItem, { description: 'Newest first.' }),
       next: nullable(Type.String({ description: '`cursor` of the next page; null after the last one.' })),
     }),
-    errors: v1Errors.notFound('The object does not exist, or the caller cannot see it.'),
+    errors: {
+      ...v1Errors.notFound('The object does not exist, or the caller cannot see it.'),
+      ...v1Errors.denied('The caller may not edit the object.'),
+      ...v1Errors.validation('The cursor is invalid.'),
+    },
   }),
   nameActors: rpc({
     subject: 'directory.history.name-actors',

@@ -158,11 +158,11 @@ const changes = Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), ne
 });
 
 const classRef = {
-  object_kind: Type.String({ maxLength: 200, description: 'For example `holon`.' }),
-  slug: Type.String({ maxLength: 200, description: 'Slug of the class.' }),
+  object_kind: Type.String({ description: 'For example `holon`.' }),
+  slug: Type.String({ description: 'Slug of the class.' }),
 };
-const journeyRef = { journey_slug: Type.String({ maxLength: 200, description: 'Slug of the journey.' }) };
-const stepRef = { ...journeyRef, step_slug: Type.String({ maxLength: 200, description: 'Slug of the step.' }) };
+const journeyRef = { journey_slug: Type.String({ description: 'Slug of the journey.' }) };
+const stepRef = { ...journeyRef, step_slug: Type.String({ description: 'Slug of the step.' }) };
 
 const denied = v1Errors.denied('The caller is not a superuser or in the group `workspace_editors`.');
 const invalid = v1Errors.validation('A value is invalid, or a slug in the body is unknown.');
