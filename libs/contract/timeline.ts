@@ -62,7 +62,7 @@ export const TimelineItem = Type.Object(
       Type.Object(
         {
           kind: Type.Enum(['account', 'key', 'cli', 'shared', 'person'], { description: 'Kind of the actor.' }),
-          name: nullable(Type.String({ description: "The person's name; null if there is none." })),
+          name: nullable(Type.String({ description: 'Name of the person; null without a person.' })),
         },
         { $id: 'TimelineActor', description: 'Who did it; null for the platform.' },
       ),

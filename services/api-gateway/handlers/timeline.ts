@@ -37,8 +37,10 @@ export function createTimelineHandlers({
       // The owner of conversations checks the access; the others are asked after it.
       const own = await bus.call(conversations.rpcs.readTimeline, { conversation_id: id }, call);
       const context = withoutActor(call);
-      const asked = await queryServices(otherNames, (name) => bus.call(others[name], { conversation_id: id }, context));
-      const facts = [own, ...asked.replies].flatMap(({ items }) => items);
+      const answers = await queryServices(otherNames, (name) =>
+        bus.call(others[name], { conversation_id: id }, context),
+      );
+      const facts = [own, ...answers.replies].flatMap(({ items }) => items);
       const named = await queryServices(['directory'] as const, () => nameAccounts(facts, context));
       const names = named.replies[0] ?? new Map<number, string>();
       const items = facts.map(({ actor, ...fact }): TimelineItem => {
@@ -48,7 +50,7 @@ export function createTimelineHandlers({
       });
       answer({
         items: items.toSorted((left, right) => compareTimes(left.at, right.at)),
-        missing: [...asked.missing, ...named.missing].toSorted(),
+        missing: [...answers.missing, ...named.missing].toSorted(),
       });
     },
   };

@@ -159,7 +159,7 @@ async function applyUpdate(
   const { id } = row;
   const { journey, step } = plan;
   const stored = readValues(row);
-  const wanted: EditableValues = {
+  const next: EditableValues = {
     start: plan.start === undefined ? stored.start : plan.start,
     finish: plan.finish === undefined ? stored.finish : plan.finish,
     participant_ids: plan.participantIds ?? stored.participant_ids,
@@ -167,18 +167,18 @@ async function applyUpdate(
     event_slug: plan.eventId === undefined ? stored.event_slug : plan.eventId,
     step_slug: step?.id ?? stored.step_slug,
   };
-  const problem = plan.start === undefined && plan.finish === undefined ? undefined : findTimesProblem(wanted);
+  const problem = plan.start === undefined && plan.finish === undefined ? undefined : findTimesProblem(next);
   if (problem !== undefined) throw problem;
-  const changed = listChanged(stored, wanted);
+  const changed = listChanged(stored, next);
   if (changed.length === 0) return row;
   const written = await statements.saveConversation(tx, {
     id,
-    eventId: wanted.event_slug,
-    stepId: wanted.step_slug,
-    start: formatTime(wanted.start),
-    finish: formatTime(wanted.finish),
-    participantIds: wanted.participant_ids,
-    connectedIds: wanted.connected_slugs,
+    eventId: next.event_slug,
+    stepId: next.step_slug,
+    start: formatTime(next.start),
+    finish: formatTime(next.finish),
+    participantIds: next.participant_ids,
+    connectedIds: next.connected_slugs,
   });
   const entered = changed.includes('step_slug') ? step : undefined;
   if (changed.includes('event_slug') || changed.includes('participant_ids'))

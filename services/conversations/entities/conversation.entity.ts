@@ -92,6 +92,20 @@ export const PipelineEntrySchema = defineEntity({
   },
 });
 
+/** A moment of a conversation that no other row stores (W9). */
+export const TimelineEntrySchema = defineEntity({
+  name: 'TimelineEntry',
+  tableName: 'timeline_entries',
+  schema: 'conversations',
+  properties: {
+    id: p.bigint().primary().autoincrement(),
+    conversation: () => p.manyToOne(ConversationSchema).ref(),
+    kind: p.text(),
+    stepId: p.integer().nullable(),
+    at: columns.now(),
+  },
+});
+
 /** Maps the keys of workspace files to conversations. */
 export const ImportKeySchema = defineEntity({
   name: 'ImportKey',

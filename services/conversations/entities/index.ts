@@ -14,6 +14,7 @@ import {
   NoteSchema,
   PipelineEntrySchema,
   QuestionChangeSchema,
+  TimelineEntrySchema,
 } from './conversation.entity.ts';
 
 /** All tables of the schema `conversations` except those of the job library. */
@@ -30,5 +31,6 @@ export const entities = [
   NoteSchema,
   PipelineEntrySchema,
   QuestionChangeSchema,
+  TimelineEntrySchema,
   WebhookReceiptSchema,
 ];

@@ -22,7 +22,7 @@ export function createTimelineHandlers({ db }: Pick<Dependencies, 'db'>): Handle
           kind: isAudio ? 'audio.uploaded' : 'video.available',
           title: isAudio ? 'Audio uploaded' : 'Video available',
           actor: accountId === null ? null : { kind: 'account', name: null, account_id: accountId },
-          detail: { file: kind, size_bytes: Number(bytes) },
+          detail: { file: kind, size_bytes: bytes },
           link: { type: 'file', id },
         };
       });
