@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
+import { registerConversationCommands } from './conversation-commands.ts';
 import { registerListCommands } from './conversation-list.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
@@ -22,6 +23,7 @@ export function register(group: Command, context: CliContext): void {
   const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } =
     conversations.rpcs;
   registerListCommands(group, context);
+  registerConversationCommands(group, context);
   group
     .command('move')
     .description('Moves a conversation to a step of its journey, and adds a note with your name')

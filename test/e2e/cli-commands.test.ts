@@ -105,6 +105,30 @@ describe('accounts show|invite|reset-password', () => {
   });
 });
 
+describe('conversations create|update|notes|note', () => {
+  it('creates a conversation, moves it in time and adds a note', async () => {
+    const created = await ask(
+      ...['conversations', 'create', '--journey', demo.journey, '--start', '2026-05-01T10:00:00Z'],
+      ...['--participant', String(demo.ada), String(demo.ben)],
+    );
+    expect(created).toMatchObject({ journey_slug: demo.journey, participants: [{ id: demo.ada }, { id: demo.ben }] });
+    const id = String(created.id);
+    expect(await ask('conversations', 'update', id, '--finish', '2026-05-01T11:00:00Z')).toMatchObject({
+      finish: '2026-05-01T11:00:00Z',
+    });
+    expect(await rejection('conversations', 'update', id, '--finish', '2026-05-01T09:00:00Z')).toMatchObject({
+      reason: 'invalid_times',
+    });
+    await ask('conversations', 'note', id, 'A note from the CLI.');
+    expect(await ask('conversations', 'notes', id)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ body: 'A note from the CLI.' })]),
+    );
+    expect(await rejection('conversations', 'notes', '999999')).toMatchObject({
+      message: 'There is no conversation 999999.',
+    });
+  });
+});
+
 describe('journeys list|show', () => {
   it('shows journeys with their steps', async () => {
     expect(await ask('journeys', 'list', '--q', 'cli')).toMatchObject([{ slug: demo.journey, step_count: 3 }]);
