@@ -119,7 +119,7 @@ export async function checkUrl(text: string, allowHttp = false): Promise<string>
     throw new CliError(`"${text}" is not a URL of an installation, e.g. https://coherence.example.org.`, 'usage');
   if (url.protocol === 'http:' && !allowHttp && !(await isOwnMachine(url)))
     throw new CliError(`${text} is not encrypted. Use https://, or --allow-http in a network that you trust.`, 'usage');
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
 async function isOwnMachine({ hostname }: URL): Promise<boolean> {

@@ -32,12 +32,12 @@ export async function erasePerson(
 ): Promise<Counts> {
   const request = { person_id: person.id, ...chatIds(person), operator: userInfo().username };
   let run: Run = await context.call(directory.rpcs.startErasure, request);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (;;) {
     const current = run.services.find(({ state }) => state !== 'done')?.service ?? 'directory';
     for (const { service } of run.services) {
-      if (!told.has(service)) onStep(service);
-      told.add(service);
+      if (!reported.has(service)) onStep(service);
+      reported.add(service);
       if (service === current) break;
     }
     if (run.state === 'done') return Object.fromEntries(run.services.map(({ service, counts }) => [service, counts]));

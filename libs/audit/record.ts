@@ -1,5 +1,5 @@
 /** Writes audit entries (A1), in the transaction of the change. */
-import type { Actor, Requester } from '#libs/contract';
+import type { Actor, ChangeOrigin } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { appendEntry } from './statements.ts';
@@ -65,7 +65,7 @@ export function recordAudit(tx: Tx, context: AuditContext, entry: NewAuditEntry)
  */
 export function onBehalfOf(
   { subject, audit, requestId }: Pick<AuditContext, 'subject' | 'audit' | 'requestId'>,
-  { account_id: accountId, key_id: keyId, via }: Requester,
+  { account_id: accountId, key_id: keyId, via }: ChangeOrigin,
 ): AuditContext & { readonly via: string | undefined } {
   const base = { audit, requestId, via: via ?? undefined };
   if (accountId === null) return { ...base, subject: `admin.${subject}` };

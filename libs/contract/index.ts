@@ -27,7 +27,7 @@ export {
   maxJobIds,
 } from './job-admin.ts';
 export { isPossibleId, maxId, rowId } from './type.ts';
-export { requester, type Requester } from './requester.ts';
+export { changeOrigin, type ChangeOrigin } from './origin.ts';
 export { limitParameter } from './type.ts';
 export { listParameter } from './type.ts';
 export { idempotencyKeyHeader } from './route.ts';
@@ -50,5 +50,5 @@ export {
   webhookItem,
   webhookKinds,
 } from './webhook-admin.ts';
-export { TimelineItem, type TimelineFact, timelineKinds, timelineRpcs } from './timeline.ts';
+export { TimelineItem, type TimelineFact, timelineRpcs } from './timeline.ts';
 export { workspacePage } from './service-admin.ts';

@@ -11,7 +11,7 @@ export const historyItem = Type.Object(
       Type.Object(
         {
           kind: Type.Enum(['account', 'key', 'cli', 'shared'], { description: 'Kind of the caller.' }),
-          name: nullable(Type.String({ description: 'Name of the person of the account; null if there is none.' })),
+          name: nullable(Type.String({ description: 'Name of the person of the account; null without a person.' })),
           account_id: nullable(Type.Integer({ description: 'The account, also of a service key.' })),
           key_id: nullable(Type.String({ description: 'The service key.' })),
         },

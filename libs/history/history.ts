@@ -38,7 +38,7 @@ export interface History<Kind extends string> {
    * Call with the objects locked, before they are changed. Writes an entry for each object that the transaction changes
    * or deletes.
    */
-  track(tx: Tx, context: HistoryContext, kind: Kind, ids: readonly number[]): Promise<Tracked>;
+  recordChanges(tx: Tx, context: HistoryContext, kind: Kind, ids: readonly number[]): Promise<Tracked>;
   /** Writes an entry for each new object at the end of the transaction. */
   created(tx: Tx, context: HistoryContext, kind: Kind, ids: readonly number[]): void;
 }
@@ -80,7 +80,7 @@ export function createHistory<Kind extends string>(snapshots: Readonly<Record<Ki
   }
 
   return {
-    track: async (tx, context, kind, ids) => {
+    recordChanges: async (tx, context, kind, ids) => {
       const distinct = [...new Set(ids)];
       const before = await read(tx, kind, distinct);
       tx.afterFlush(() => write(tx, context, kind, distinct, before));

@@ -42,13 +42,6 @@ export const listHistory = statement.one({
   sql: (params) => historyPageSql(params, sql`null::text`),
 });
 
-/** Removes the history of objects, e.g. of an erased person. */
-export const removeHistory = statement.none({
-  name: 'history.remove',
-  params: { kind: t.text, objectIds: t.bigint.array },
-  sql: ({ kind, objectIds }) => sql`delete from history where object_kind = ${kind} and object_id = any(${objectIds})`,
-});
-
 /** Removes the oldest entries of at least this age; returns how many. */
 export const removeOldEntries = statement.one({
   name: 'history.remove-old',

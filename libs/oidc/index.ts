@@ -2,7 +2,7 @@
  * Sign-in by an identity provider (OpenID Connect; rules/access#identity-provider): verifies its tokens and returns the
  * identity.
  */
-export { type DeviceTokens, refreshDeviceTokens, signInWithDevice } from './device-sign-in.ts';
+export { refreshDeviceTokens, signInWithDevice } from './device-sign-in.ts';
 export { type CodeSignIn, createCodeSignIn, signInSeconds } from './code-sign-in.ts';
 export { explainFailure, SignInError } from './sign-in-error.ts';
 export { signInFailures } from './sign-in-error.ts';

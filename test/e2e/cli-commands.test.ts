@@ -108,8 +108,15 @@ describe('accounts show|invite|reset-password', () => {
 describe('conversations create|update|notes|note', () => {
   it('creates a conversation, moves it in time and adds a note', async () => {
     const created = await ask(
-      ...['conversations', 'create', '--journey', demo.journey, '--start', '2026-05-01T10:00:00Z'],
-      ...['--participant', String(demo.ada), String(demo.ben)],
+      'conversations',
+      'create',
+      '--journey',
+      demo.journey,
+      '--start',
+      '2026-05-01T10:00:00Z',
+      '--participant',
+      String(demo.ada),
+      String(demo.ben),
     );
     expect(created).toMatchObject({ journey_slug: demo.journey, participants: [{ id: demo.ada }, { id: demo.ben }] });
     const id = String(created.id);

@@ -105,7 +105,7 @@ describe('set-up over HTTP (W5, W12, W13)', () => {
       const answer = await send('POST', path, { json });
       expect([path, answer.status, answer.json]).toEqual([path, 400, error('validation_error')]);
     }
-    for (const path of ['shapes/questions/0', `${'x'.repeat(300)}/steps/a`, 'shapes/steps/%00', `${'x'.repeat(300)}`])
+    for (const path of ['shapes/questions/0', `${'x'.repeat(300)}/steps/a`, 'shapes/steps/%00', 'x'.repeat(300)])
       expect([path, (await send('POST', `/journeys/${path}/update`, { json: {} })).status]).toEqual([path, 404]);
   });
 

@@ -1,5 +1,5 @@
 /** Operations on stored conversations: operators read and erase them, and they are exported for a person. */
-import { byOperators, byUsers, nullable, requester, rowId, rpc, Type, withoutActor } from '#libs/contract';
+import { byOperators, byUsers, nullable, changeOrigin, rowId, rpc, Type, withoutActor } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 import { notAnOperator } from '../operators.ts';
 
@@ -148,7 +148,7 @@ export const recordRpcs = {
     audit: 'agent.forget',
     summary:
       "Deletes one person's conversations with all agents, like `agents forget`; a dry run counts their messages. Repeatable.",
-    request: Type.Object({ ...people, dry_run: Type.Boolean(), by: requester }),
+    request: Type.Object({ ...people, dry_run: Type.Boolean(), by: changeOrigin }),
     reply: Type.Object({ counts: Type.Object({ messages: Type.Integer() }) }),
     timeoutMs: 60_000,
   }),

@@ -1,5 +1,5 @@
 /** Contract of personal data in conversations, for `people export`, `people erase` and merges of people. */
-import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 const after = Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first page.' });
 const next = Type.Union([Type.Integer(), Type.Null()], {
@@ -30,7 +30,7 @@ export const personDataRpcs = {
       account_ids: Type.Optional(Type.Array(rowId, { maxItems: 10_000, description: 'Accounts of the person.' })),
       after,
       dry_run: Type.Boolean(),
-      by: requester,
+      by: changeOrigin,
     }),
     reply: Type.Object({
       counts: Type.Object({

@@ -1,6 +1,6 @@
 /** Erases a person from one service after the other (rules/people#export-and-erasure; W20). */
 import { type AuditContext, onBehalfOf } from '#libs/audit';
-import type { Requester } from '#libs/contract';
+import type { ChangeOrigin } from '#libs/contract';
 import type { Bus, CallContext } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import { agents } from '#services/agents';
@@ -35,7 +35,7 @@ export async function identifyErased(db: Queryable, personId: number, chats: Cha
 }
 
 /** Context for audit log and history of the directory's own step. */
-export const erasureContext = (requestId: string, by: Requester): ReturnType<typeof onBehalfOf> => {
+export const erasureContext = (requestId: string, by: ChangeOrigin): ReturnType<typeof onBehalfOf> => {
   const { subject, audit } = erasureRpcs.erasePerson;
   const context: Pick<AuditContext, 'subject' | 'audit' | 'requestId'> = { subject, audit, requestId };
   return onBehalfOf(context, by);
@@ -57,7 +57,7 @@ export async function recordForRestores(bus: Bus, person: ErasedPerson, context:
 
 interface EraseOptions {
   readonly dryRun: boolean;
-  readonly by: Requester;
+  readonly by: ChangeOrigin;
   readonly context: CallContext;
 }
 

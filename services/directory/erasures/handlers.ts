@@ -1,6 +1,6 @@
 /** Starts and shows erasures of people, over HTTP and for the CLI (rules/people#export-and-erasure; W1, W19, W20). */
 import { type AuditContext, recordAudit } from '#libs/audit';
-import { isPossibleId, type Requester } from '#libs/contract';
+import { isPossibleId, type ChangeOrigin } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import { type HandlersOf, rawJson, withoutActor } from '#libs/nats';
 import { transactionOrDryRun, type Tx } from '#libs/orm';
@@ -15,8 +15,8 @@ import { findLatestErasure, getErasure, lockSuperusers, lockUnfinished, startEra
 type Deps = Pick<Dependencies, 'db' | 'jobs' | 'bus' | 'idempotency' | 'eventOutbox' | 'history'>;
 type Operations = HandlersOf<typeof erasureRpcs>;
 
-/** Requester of erasures by the admin CLI. */
-const operatorOfCli: Requester = { account_id: null, key_id: null, via: null };
+/** ChangeOrigin of erasures by the admin CLI. */
+const operatorOfCli: ChangeOrigin = { account_id: null, key_id: null, via: null };
 
 export function createErasureHandlers(deps: Deps): Operations {
   return { ...createClientHandlers(deps), ...createOperatorHandlers(deps) };
@@ -86,7 +86,7 @@ function createOperatorHandlers(deps: Deps): Pick<Operations, 'startErasure' | '
 
 interface NewErasure {
   readonly person: ErasedPerson;
-  readonly by: Requester;
+  readonly by: ChangeOrigin;
   readonly operator: string;
 }
 

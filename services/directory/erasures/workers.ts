@@ -1,5 +1,5 @@
 /** The job that erases a person; it continues after failures and restarts (W20). */
-import type { PayloadOf, Requester } from '#libs/contract';
+import type { PayloadOf, ChangeOrigin } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { type JobHandler, type OnDead, PermanentJobError } from '#libs/jobs';
 import type { Dependencies } from '../dependencies.ts';
@@ -26,7 +26,7 @@ export function createErasePerson(deps: Deps): JobHandler<PayloadOf<typeof erasu
     const row = await continueErasure(db, { id });
     if (row === undefined) return;
     const person = JSON.parse(row.identity) as ErasedPerson;
-    const by = JSON.parse(row.requester) as Requester;
+    const by = JSON.parse(row.requester) as ChangeOrigin;
     const done = new Set(
       (JSON.parse(row.services) as StoredService[])
         .filter(({ state }) => state === 'done')

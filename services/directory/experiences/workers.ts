@@ -28,7 +28,7 @@ export async function setLogo(
 ): Promise<void> {
   await jobs.transaction(async (tx) => {
     if ((await lockForLogo(tx, { id })) === undefined) return;
-    await history.track(tx, causeOf(changedBy), 'holons', [id]);
+    await history.recordChanges(tx, causeOf(changedBy), 'holons', [id]);
     const saved = await saveLogo(tx, { id, url, blobId });
     if (saved === undefined) return;
     await jobs.emit(tx, holonEvents.holonsChanged, { ids: [id] });

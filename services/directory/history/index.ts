@@ -1,2 +1,2 @@
 /** Recording of changes; see `History` of `#libs/history`. */
-export { createDirectoryHistory, type DirectoryHistory, type HistoryKind } from './statements/snapshots.ts';
+export { createDirectoryHistory, type DirectoryHistory } from './statements/snapshots.ts';

@@ -274,7 +274,7 @@ export const holonRpcs = {
     reply: Type.Object({}),
     errors: {
       ...v1Errors.precondition,
-      ...v1Errors.denied('The caller could not create the holon at its place.'),
+      ...v1Errors.denied('The caller could not create the holon at its position.'),
       ...v1Errors.notFound('The holon does not exist, or the caller cannot see it.'),
       in_use: { code: 'conflict', when: 'Children, memberships, relationships or conversations depend on the holon.' },
     },

@@ -96,7 +96,7 @@ export function createStepHandlers({
         checkFreshness(row.updated_at, write.expected_updated_at);
         const patch = write.config as JsonObject;
         const merged = applyPatch(jobOf(row), readStored(row), patch);
-        await history.track(tx, context, 'journeys', [owner.id]);
+        await history.recordChanges(tx, context, 'journeys', [owner.id]);
         const saved = await saveStepConfig(tx, { id: row.id, config: JSON.stringify(merged) });
         const paths = listTouchedPaths(patch);
         await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(context.actor), source: 'api', paths });

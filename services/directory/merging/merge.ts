@@ -50,7 +50,7 @@ export async function mergeIn(
   const { mergedId, intoId } = merge;
   const people = await lockRowsOfPeople(tx, [mergedId, intoId]);
   if (people.length < 2) throw notFound();
-  await trackRows(tx, history, merge, context);
+  await recordRows(tx, history, merge, context);
   const duplicates = await mergeDuplicateMemberships(tx, eventOutbox, merge);
   const counts: Record<string, number> = { doubled_memberships: duplicates.count };
   const moved = new Map<string, number[]>();
@@ -86,12 +86,12 @@ export async function mergeIn(
 }
 
 /** Records the changes of all rows that the merge can change. The merged person's own history moves instead. */
-async function trackRows(tx: Tx, history: DirectoryHistory, merge: Merge, context: HistoryContext): Promise<void> {
+async function recordRows(tx: Tx, history: DirectoryHistory, merge: Merge, context: HistoryContext): Promise<void> {
   const rows = await findReferringRows(tx, merge);
-  await history.track(tx, context, 'people', [merge.intoId]);
-  await history.track(tx, context, 'memberships', rows.memberships);
-  await history.track(tx, context, 'relationships', rows.relationships);
-  await history.track(tx, context, 'accounts', rows.accounts);
+  await history.recordChanges(tx, context, 'people', [merge.intoId]);
+  await history.recordChanges(tx, context, 'memberships', rows.memberships);
+  await history.recordChanges(tx, context, 'relationships', rows.relationships);
+  await history.recordChanges(tx, context, 'accounts', rows.accounts);
 }
 
 /**

@@ -30,7 +30,7 @@ export function createUpdatePerson({
       await checkIfMatch(request.if_match, () => getPerson(tx, { id }));
       const change = checkPersonUpdate(request);
       await checkAddresses(tx, id, contact, change, request);
-      const tracked = await history.track(tx, context, 'people', [id]);
+      const tracked = await history.recordChanges(tx, context, 'people', [id]);
       const { name, description, photoUrl } = change;
       const saved = await savePerson(tx, {
         id,

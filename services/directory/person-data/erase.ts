@@ -53,8 +53,8 @@ export async function eraseFromDirectory(
   const accountIds = idsOf(await listAccountIds(tx, person));
   const memberships = idsOf(await listResponsible.memberships(tx, person));
   const relationships = idsOf(await listResponsible.relationships(tx, person));
-  await history.track(tx, context, 'memberships', memberships);
-  await history.track(tx, context, 'relationships', relationships);
+  await history.recordChanges(tx, context, 'memberships', memberships);
+  await history.recordChanges(tx, context, 'relationships', relationships);
   const personIds = [...new Set([id, ...former.map((of) => of.person_id)])];
   await removeHistoryOfPerson(tx, { personId: id, personIds });
   await emitDeleted(eventOutbox, tx, 'membership', idsOf(await listMemberships(tx, person)));

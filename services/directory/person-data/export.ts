@@ -78,11 +78,11 @@ const readOther: Readonly<Record<Exclude<Part, keyof typeof ownExportParts>, Rea
   },
   /** One page for each account. */
   'webhook-endpoints': async (bus, { account_ids: accounts }, after, context) => {
-    const place = Number(after ?? 0);
-    const account = accounts[place];
+    const index = Number(after ?? 0);
+    const account = accounts[index];
     if (account === undefined) return { items: [], next: null };
     const { items } = await bus.call(events.rpcs.exportPerson, { account_id: account }, context);
-    return { items, next: place + 1 < accounts.length ? place + 1 : null };
+    return { items, next: index + 1 < accounts.length ? index + 1 : null };
   },
 };
 
@@ -90,8 +90,8 @@ const readOther: Readonly<Record<Exclude<Part, keyof typeof ownExportParts>, Rea
 export async function* streamExport(deps: Deps, person: ExportedPerson, caller: CallContext): AsyncGenerator<string> {
   // The export can outlast the caller's deadline and assertion; the services trust the directory.
   const context: CallContext = { requestId: caller.requestId, traceparent: caller.traceparent };
-  for (const [place, part] of exportParts.entries()) {
-    yield `${place === 0 ? '{' : '],'}${JSON.stringify(part)}:[`;
+  for (const [index, part] of exportParts.entries()) {
+    yield `${index === 0 ? '{' : '],'}${JSON.stringify(part)}:[`;
     let isFirst = true;
     for (let after: string | null = null, isLast = false; !isLast;) {
       const page: Page = await readExportPage(deps, person, part, after, context);

@@ -49,7 +49,7 @@ function createUpdateSphere({ idempotency, history }: SphereDependencies): Handl
     return idempotency.run(context, request, async (tx) => {
       if (!isPossibleId(id) || (await lockSphere(tx, { id })) === undefined) throw notFound();
       await checkIfMatch(request.if_match, () => getSphere(tx, { id }));
-      const tracked = await history.track(tx, context, 'spheres', [id]);
+      const tracked = await history.recordChanges(tx, context, 'spheres', [id]);
       await saveSphere(tx, { id, name: name === undefined ? undefined : readName(name), isActive });
       const changes = await tracked.changesOf(id);
       const fields = Object.keys(changes);

@@ -104,7 +104,7 @@ export async function updateWorkflow(
   }
   const [, , note, updated] = await tx.pipeline(
     async () => {
-      if (changed) await history.track(tx, context, listOf[kind.name], [id]);
+      if (changed) await history.recordChanges(tx, context, listOf[kind.name], [id]);
     },
     async () => {
       if (changed) await kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId });
@@ -138,7 +138,7 @@ export async function deleteWorkflow(
   await checkTag(tx, kind, id, ifMatch);
   const { person_ids: personIds, holon_ids: holonIds, journey_id, journey_slug: journey } = row;
   kind.emit(eventOutbox, tx, 'deleted', id, { personIds, holonIds, journey_id, journey });
-  await history.track(tx, context, listOf[kind.name], [id]);
+  await history.recordChanges(tx, context, listOf[kind.name], [id]);
   await kind.remove(tx, { id });
 }
 

@@ -151,7 +151,7 @@ export async function writeDocument(
   for (const list of isRecorded ? listNames : []) {
     const ids = targets[list].flatMap(({ storedId }) => storedId ?? []);
     if (list === 'journeys') await lockJourneys(tx, { ids });
-    tracked.set(list, await history.track(tx, cause, list, ids));
+    tracked.set(list, await history.recordChanges(tx, cause, list, ids));
   }
   const written = await writeItems(tx, targets, stored, hashes, log);
   const cycles = await findCycles(tx, targets, log, written);

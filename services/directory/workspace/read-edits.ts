@@ -41,13 +41,13 @@ async function findEndedEdges(
 ): Promise<Target[]> {
   if (fresh.length === 0) return [];
   const [left, right] = list === 'memberships' ? (['person', 'holon'] as const) : (['from', 'to'] as const);
-  const leftIds = list === 'memberships' ? stored.ids.people : stored.ids.holons;
+  const fromIds = list === 'memberships' ? stored.ids.people : stored.ids.holons;
   const endsOf = ({ item: { value } }: Target) => ({
-    leftId: leftIds.get(String(value[left])) ?? 0,
+    leftId: fromIds.get(String(value[left])) ?? 0,
     rightId: stored.ids.holons.get(String(value[right])) ?? 0,
     journey: typeof value['journey'] === 'string' ? value['journey'] : null,
   });
-  const rows = await listEndedEdges[list](db, { leftIds: [...new Set(fresh.map((target) => endsOf(target).leftId))] });
+  const rows = await listEndedEdges[list](db, { fromIds: [...new Set(fresh.map((target) => endsOf(target).leftId))] });
   const ended = new Set(rows.map(({ left_id, right_id, journey }) => JSON.stringify([left_id, right_id, journey])));
   return fresh.filter((target) => {
     const { leftId, rightId, journey } = endsOf(target);

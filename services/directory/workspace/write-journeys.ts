@@ -28,7 +28,7 @@ export async function writeSteps(
     const rows = stored.steps.get(journeyId) ?? [];
     // A complete list in stored order changes no positions, since positions can have gaps from partial files.
     const inOrder =
-      target.keepsOrder === true ||
+      target.isOrderFixed === true ||
       (rows.length === steps.length && rows.every((row, index) => row.slug === steps[index]?.['slug']));
     for (const [index, step] of steps.entries()) {
       const slug = String(step['slug']);

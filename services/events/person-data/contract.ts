@@ -1,5 +1,5 @@
 /** Contract for export, erasure and merges of people in this service. */
-import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
 import { WebhookEndpoint } from '../endpoints/contract.ts';
 
 export const personDataRpcs = {
@@ -19,7 +19,7 @@ export const personDataRpcs = {
       person_id: rowId,
       account_ids: Type.Array(rowId, { maxItems: 10_000 }),
       dry_run: Type.Boolean(),
-      by: requester,
+      by: changeOrigin,
     }),
     reply: Type.Object({ counts: Type.Object({ webhook_endpoints: Type.Integer() }) }),
     timeoutMs: 60_000,

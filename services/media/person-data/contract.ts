@@ -1,5 +1,5 @@
 /** Contract of erasing and merging people, which changes the uploaders of files. */
-import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 export const personDataRpcs = {
   erasePerson: rpc({
@@ -12,7 +12,7 @@ export const personDataRpcs = {
       person_id: rowId,
       account_ids: Type.Array(rowId, { maxItems: 10_000 }),
       dry_run: Type.Boolean(),
-      by: requester,
+      by: changeOrigin,
     }),
     reply: Type.Object({ counts: Type.Object({ uploads_without_author: Type.Integer() }) }),
     timeoutMs: 60_000,

@@ -2,7 +2,7 @@
  * Contract of operations on a person's utterances, for `people export` and `people erase` of the admin CLI, and for
  * merges.
  */
-import { requester, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 /** Text that replaces erased words. */
 export const erasedText = '[removed]';
@@ -40,7 +40,7 @@ export const personDataRpcs = {
       person_id: rowId,
       after: Type.Integer({ minimum: 0 }),
       dry_run: Type.Boolean(),
-      by: requester,
+      by: changeOrigin,
     }),
     reply: Type.Object({
       counts: Type.Object({ transcripts: Type.Integer(), transcript_rows: Type.Integer() }),

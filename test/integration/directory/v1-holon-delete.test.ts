@@ -121,9 +121,11 @@ describe('holons.delete (rules/holons#create-and-delete; W2, W14)', () => {
 describe('events of a deleted holon (W21)', () => {
   const hidden = async (actor: Actor): Promise<readonly number[]> => {
     const accountId = actor.kind === 'user' ? actor.accountId : null;
-    const { ids } = await fixture.directory.bus.call(listHiddenHolons, { account_id: accountId }, {
-      requestId: 'feed',
-    } as never);
+    const { ids } = await fixture.directory.bus.call(
+      listHiddenHolons,
+      { account_id: accountId },
+      { requestId: 'feed' },
+    );
     return ids;
   };
 

@@ -94,7 +94,7 @@ function createWriteHandlers({
           infos: sent.infos === undefined ? stored.infos : JSON.stringify(sent.infos ?? {}),
           config: merged === undefined ? stored.config : JSON.stringify(merged),
         };
-        const tracked = await history.track(tx, context, 'agents', [stored.id]);
+        const tracked = await history.recordChanges(tx, context, 'agents', [stored.id]);
         if (await differs(tx, stored, values)) await updateAgent(tx, values);
         const changes = await tracked.changesOf(stored.id);
         const fields = Object.keys(changes);
@@ -109,7 +109,7 @@ function createWriteHandlers({
         await lockAgents(tx);
         const stored = await getEdited(tx, slug);
         checkIfMatch(condition, stored);
-        await history.track(tx, context, 'agents', [stored.id]);
+        await history.recordChanges(tx, context, 'agents', [stored.id]);
         await markDeleted(tx, { id: stored.id });
         recordAudit(tx, context, { target: { type: 'agent', id: slug } });
         return {};

@@ -90,11 +90,11 @@ function createApplyWorkspace(
       const storedIds = [...stored.values()].map(({ id }) => id);
       const edited = dryRun || keepEdits ? await readEdited(tx, items, stored) : undefined;
       const fromFile = { subject: context.subject, actor: context.actor, via: 'file' };
-      if (!dryRun) await history.track(tx, fromFile, 'agents', storedIds);
+      if (!dryRun) await history.recordChanges(tx, fromFile, 'agents', storedIds);
       for (const item of items) {
         const agent = stored.get(item.slug);
-        const isKept = keepEdits && edited?.removed.has(item.slug) === true;
-        if (!isKept) await applyItem(tx, item, agent, { dryRun, keepEdits, edited }, tally);
+        const isUnchanged = keepEdits && edited?.removed.has(item.slug) === true;
+        if (!isUnchanged) await applyItem(tx, item, agent, { dryRun, keepEdits, edited }, tally);
       }
       if (dryRun || tally.diff.length === 0) return;
       const created = tally.diff.flatMap(({ key, action }) => (action === 'create' ? (tally.ids[key] ?? []) : []));
@@ -211,11 +211,11 @@ async function applyItem(
 
 /** Returns the values to store. A field that the item does not contain, or that is edited, keeps its value. */
 function valuesOf(item: Item, stored: StoredAgent | undefined, edits: Edits | undefined) {
-  const isKept = (field: 'name' | 'prompt' | 'infos' | 'config'): boolean =>
+  const isUnchanged = (field: 'name' | 'prompt' | 'infos' | 'config'): boolean =>
     item[field] === undefined ||
     (stored !== undefined && edits?.isEdited([field]) === true && !mergedFields.has(field));
   const objectOf = (field: 'infos' | 'config'): string => {
-    if (isKept(field)) return stored?.[field] ?? '{}';
+    if (isUnchanged(field)) return stored?.[field] ?? '{}';
     const given = item[field] ?? {};
     return JSON.stringify(
       edits === undefined ? given : keepPaths(given, parseJson(stored?.[field] ?? '{}'), [field], edits),
@@ -223,8 +223,8 @@ function valuesOf(item: Item, stored: StoredAgent | undefined, edits: Edits | un
   };
   return {
     slug: item.slug,
-    name: isKept('name') ? (stored?.name ?? item.name) : item.name,
-    prompt: isKept('prompt') ? (stored?.prompt ?? '') : (item.prompt ?? ''),
+    name: isUnchanged('name') ? (stored?.name ?? item.name) : item.name,
+    prompt: isUnchanged('prompt') ? (stored?.prompt ?? '') : (item.prompt ?? ''),
     infos: objectOf('infos'),
     config: objectOf('config'),
   };

@@ -52,7 +52,7 @@ export function createAccountHandlers({
     const { saveAccount } = await loadUnits();
     return jobs.transaction(async (tx) => {
       const account = await requireAccount(tx, email);
-      await history.track(tx, context, 'accounts', [account.id]);
+      await history.recordChanges(tx, context, 'accounts', [account.id]);
       const before = { ...describe(account), passwordHash: account.passwordHash };
       await work(account, tx);
       const after = describe(account);
@@ -147,7 +147,7 @@ export function createAccountHandlers({
       const { deleteAccount } = await loadUnits();
       return jobs.transaction(async (tx) => {
         const account = await requireAccount(tx, email);
-        await history.track(tx, context, 'accounts', [account.id]);
+        await history.recordChanges(tx, context, 'accounts', [account.id]);
         await changeTokens(tx, jobs, [account.id], 'end');
         await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
         const deleted = describe(account);

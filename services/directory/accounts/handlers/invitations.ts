@@ -32,7 +32,9 @@ export function createAcceptInvitation({
       const taken = account?.isActive === true && (await takeInvitation(tx, { accountId, tokenSha256 })) !== undefined;
       if (account === null || !taken) throw ended();
       const from = { ...context, clientIp: ip };
-      await history.track(tx, { ...from, via: 'console', actor: invitedActor(accountId) }, 'accounts', [accountId]);
+      await history.recordChanges(tx, { ...from, via: 'console', actor: invitedActor(accountId) }, 'accounts', [
+        accountId,
+      ]);
       account.passwordHash = passwordHash;
       await saveAccount(tx, account);
       await changeTokens(tx, jobs, [accountId], 'sign-out');

@@ -102,7 +102,7 @@ function createUpdateAccount({
       const account = await lockAccount(tx, id);
       await checkIfMatch(tag, () => getAccount(tx, { accountId: id }));
       checkRights(update);
-      const tracked = await history.track(tx, context, 'accounts', [id]);
+      const tracked = await history.recordChanges(tx, context, 'accounts', [id]);
       const before = readRights(account);
       account.isActive = update.active ?? account.isActive;
       account.superuser = update.superuser ?? account.superuser;
@@ -143,7 +143,7 @@ function createResetPassword({
       const account = await lockAccount(tx, id);
       await checkIfMatch(tag, () => getAccount(tx, { accountId: id }));
       if (!account.isActive) throw appError('conflict', 'account_inactive', 'The account is deactivated.');
-      await history.track(tx, context, 'accounts', [id]);
+      await history.recordChanges(tx, context, 'accounts', [id]);
       account.passwordHash = null;
       await saveAccount(tx, account);
       await changeTokens(tx, jobs, [id], 'sign-out');

@@ -49,7 +49,7 @@ export function createOwnLoginHandlers({
     const { lockAccountById } = await import('../statements/account-units.ts');
     return jobs.transaction(async (tx) => {
       await lockAccountById(tx, accountId);
-      await history.track(tx, context, 'accounts', [accountId]);
+      await history.recordChanges(tx, context, 'accounts', [accountId]);
       // The hash is replaced before the sessions: a login that waits for the row lock must see the change.
       if ((await replacePasswordHash(tx, { accountId, known, next })) === undefined) return undefined;
       const keys = (await revokeAccountSessions(tx, { accountIds: [accountId] })).map((row) => row.session_key);

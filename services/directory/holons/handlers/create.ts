@@ -13,8 +13,8 @@ import type { holonRpcs, NewHolon } from '../contract.ts';
 import { checkHolonFields, checkName, checkSlug, mergeInfos } from '../rules.ts';
 import { slugOf } from '../slugs.ts';
 import { attach, findActiveSpheres, findJourneyIds, getHolon } from '../statements/holon.ts';
-import { findFreeSlug, findHolonClass, insertHolon } from '../statements/places.ts';
-import { checkIds, checkNewPlace } from './places.ts';
+import { findFreeSlug, findHolonClass, insertHolon } from '../statements/positions.ts';
+import { checkIds, checkNewPosition } from './positions.ts';
 
 /** Each attempt fails only if a concurrent creation took the slug that was free before. */
 const maxSlugAttempts = 100;
@@ -56,7 +56,7 @@ async function checkNewHolon(
   }
   const objectClass = await findHolonClass(tx, { slug: request.class });
   const parentId = request.parent_id ?? null;
-  await checkNewPlace(tx, { parentId, classId: objectClass?.id ?? 0 }, viewer);
+  await checkNewPosition(tx, { parentId, classId: objectClass?.id ?? 0 }, viewer);
   if (objectClass === undefined) throw badRequest(`class: no active class of holons has the slug "${request.class}".`);
   const { description = '', links = {}, locations } = checkHolonFields(request, false);
   const infoFields = readInfoFields(parseJson(objectClass.info_field_groups));

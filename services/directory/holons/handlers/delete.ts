@@ -11,7 +11,7 @@ import { readViewer } from '../../visibility/index.ts';
 import type { holonRpcs } from '../contract.ts';
 import { getTag, lockHolon } from '../statements/holon.ts';
 import { countUses, deleteHolon, deleteNotes, listTeamAccounts } from '../statements/deletion.ts';
-import { mayCreateAt } from './places.ts';
+import { mayCreateAt } from './positions.ts';
 
 export function createDeleteHolon({
   bus,
@@ -32,9 +32,9 @@ export function createDeleteHolon({
       const counts = { ...(await countUses(tx, { id })), conversations: count };
       if (Object.values(counts).some((uses) => uses > 0))
         throw appError('conflict', 'in_use', 'Other objects depend on the holon.', { counts });
-      await history.track(tx, context, 'holons', [id]);
+      await history.recordChanges(tx, context, 'holons', [id]);
       const accounts = await listTeamAccounts(tx, { id });
-      await history.track(
+      await history.recordChanges(
         tx,
         context,
         'accounts',

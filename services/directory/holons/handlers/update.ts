@@ -25,9 +25,9 @@ import {
   type SavedHolon,
   saveHolon,
 } from '../statements/holon.ts';
-import { findAncestor } from '../statements/places.ts';
+import { findAncestor } from '../statements/positions.ts';
 import { slugTaken } from './create.ts';
-import { checkIds, checkMove } from './places.ts';
+import { checkIds, checkMove } from './positions.ts';
 
 type Request = RequestOf<typeof holonRpcs.updateHolon>;
 
@@ -50,8 +50,8 @@ export function createUpdateHolon({
       );
       const spheres = await checkIds(tx, findActiveSpheres, request.spheres, 'spheres: no active sphere has the id');
       const journeyIds = await checkIds(tx, findJourneyIds, request.journey_ids, 'journey_ids: no journey has the id');
-      const place = await findNewPlace(tx, request, holon, actor);
-      await history.track(tx, context, 'holons', [id]);
+      const position = await findNewPosition(tx, request, holon, actor);
+      await history.recordChanges(tx, context, 'holons', [id]);
 
       const before = readState(holon, holon.seen_parent_id, holon.journey_ids);
       const infos = mergeInfos(before.infos, fields, { locations: checked.locations, spheres });
@@ -60,7 +60,7 @@ export function createUpdateHolon({
         id,
         name,
         slug: request.slug,
-        ...place,
+        ...position,
         description,
         links: links === undefined ? null : JSON.stringify(links),
         infosToRemove: infos.remove,
@@ -69,7 +69,7 @@ export function createUpdateHolon({
       const attachments = journeyIds === undefined ? [] : [{ owner_id: id, targets: journeyIds }];
       const reattached =
         attachments.length === 0 ? [] : await attach.holon_journeys(tx, { attachments: JSON.stringify(attachments) });
-      const parentId = place.moves ? place.parentId : holon.seen_parent_id;
+      const parentId = position.moves ? position.parentId : holon.seen_parent_id;
       const after = readState(saved ?? holon, parentId, journeyIds ?? holon.journey_ids);
 
       if (saved !== undefined || reattached.length > 0) {
@@ -111,7 +111,7 @@ async function lockForEditing(
   return holon;
 }
 
-interface NewPlace {
+interface NewPosition {
   readonly moves: boolean;
   readonly parentId: number | null;
 }
@@ -121,12 +121,12 @@ interface NewPlace {
  * be written back.
  * @throws AppError 400 for a parent that does not exist, does not allow the class or is the holon or below it; 403
  */
-async function findNewPlace(
+async function findNewPosition(
   tx: Tx,
   { holon_id: id, parent_id: parentId }: Request,
   holon: LockedHolon,
   actor: Actor | undefined,
-): Promise<NewPlace> {
+): Promise<NewPosition> {
   if (parentId === undefined || parentId === holon.seen_parent_id) return { moves: false, parentId: null };
   await checkMove(tx, { parentId, classId: holon.class_id }, readViewer(actor));
   if (parentId !== null && (await findAncestor(tx, { id: parentId, ancestorId: id })) !== undefined)

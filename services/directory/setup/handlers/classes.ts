@@ -42,7 +42,7 @@ export function createClassSetupHandlers(deps: SetupDependencies): ClassHandlers
         const { id } = await findForWriting(tx, context.actor, () => findClass(tx, { kind, slug }));
         await classRows.lock(tx, { id });
         await checkIfMatch(condition, () => getClassById(tx, { id }));
-        await history.track(tx, context, 'classes', [id]);
+        await history.recordChanges(tx, context, 'classes', [id]);
         await deleteUnused(tx, classRows, id);
         recordAudit(tx, context, { target: { type: 'class', id } });
       });

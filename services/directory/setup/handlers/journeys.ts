@@ -68,7 +68,7 @@ export function createJourneySetupHandlers(deps: SetupDependencies): JourneyHand
         if (id !== journey.id) throw notFound();
         await journeyRows.lock(tx, { id });
         await checkIfMatch(condition, () => getJourney(tx, { slug }));
-        await history.track(tx, context, 'journeys', [id]);
+        await history.recordChanges(tx, context, 'journeys', [id]);
         await deleteUnused(tx, journeyRows, id, { conversations: count });
         await jobs.emit(tx, journeyEvents.journeysChanged, { ids: [id] });
         recordAudit(tx, context, { target: { type: 'journey', id } });

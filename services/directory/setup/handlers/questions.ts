@@ -27,7 +27,7 @@ export function createQuestionSetupHandlers(deps: SetupDependencies): QuestionHa
   /** Locks a journey, before one of its questions is written. */
   async function lockForWriting(tx: Tx, context: RequestContext, slug: string): Promise<number> {
     const { id } = await findForWriting(tx, context.actor, () => lockJourneyBySlug(tx, { slug }));
-    await history.track(tx, context, 'journeys', [id]);
+    await history.recordChanges(tx, context, 'journeys', [id]);
     return id;
   }
 

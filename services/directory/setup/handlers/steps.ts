@@ -93,7 +93,7 @@ export function createStepSetupHandlers(deps: SetupDependencies): StepHandlers {
         await lockJourneyBySlug(tx, { slug: journey });
         await stepRows.lock(tx, { id });
         await checkIfMatch(condition, () => getStep(tx, { id }));
-        await history.track(tx, context, 'journeys', [journeyId]);
+        await history.recordChanges(tx, context, 'journeys', [journeyId]);
         await deleteUnused(tx, stepRows, id, { conversations: count });
         const remaining = await findSteps(tx, { journeyIds: [journeyId] });
         await setOrder(

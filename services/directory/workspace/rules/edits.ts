@@ -41,7 +41,7 @@ interface Change {
 /** Whether a change of a column would overwrite an edit. */
 export function overwritesEdit(list: ListName, edits: Edits | undefined, { field, old, new: next }: Change): boolean {
   if (edits === undefined) return false;
-  const isNewStep = list === 'journeys' && /^steps\./.test(field) && next === 'new step';
+  const isNewStep = list === 'journeys' && field.startsWith('steps.') && next === 'new step';
   const paths = isNewStep ? [[`${field}.title`]] : diffPaths(old, next, [toFileField(list, field)]);
   return paths.some((path) => edits.isEdited(toHistoryPath(list, path)));
 }
@@ -62,7 +62,7 @@ export function withoutEdits(targets: Targets, stored: Stored, edits: WorkspaceE
     ListName,
     Set<string>
   >;
-  const kept = Object.fromEntries(listNames.map((list) => [list, [] as Target[]])) as Record<ListName, Target[]>;
+  const remaining = Object.fromEntries(listNames.map((list) => [list, [] as Target[]])) as Record<ListName, Target[]>;
   for (const list of listNames)
     for (const target of targets[list]) if (edits.removed.has(target)) dropped[list].add(target.key);
   for (const list of listNames) {
@@ -72,14 +72,14 @@ export function withoutEdits(targets: Targets, stored: Stored, edits: WorkspaceE
       const free = withoutReferences(list, value, dropped);
       if (edits.removed.has(target) || free === undefined) dropped[list].add(target.key);
       else
-        kept[list].push({
+        remaining[list].push({
           ...target,
           item: { ...target.item, value: free },
-          keepsOrder: list === 'journeys' && isOrderEdited(target, found),
+          isOrderFixed: list === 'journeys' && isOrderEdited(target, found),
         });
     }
   }
-  return kept;
+  return remaining;
 }
 
 /** Fields that identify an item. */

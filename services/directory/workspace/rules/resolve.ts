@@ -56,7 +56,7 @@ export interface Target {
   readonly key: string;
   readonly storedId: number | undefined;
   /** Whether the steps of a journey keep their stored order (W24). */
-  readonly keepsOrder?: boolean;
+  readonly isOrderFixed?: boolean;
 }
 export type Targets = Readonly<Record<ListName, readonly Target[]>>;
 

@@ -2,22 +2,22 @@
 import { sql, statement, t } from '#libs/sql';
 
 function endedEdges(name: 'memberships' | 'relationships', left: string, right: string) {
-  const [leftField, rightField] = [sql.literal(left), sql.literal(right)];
-  const [table, leftColumn, rightColumn] = [sql.id(`directory.${name}`), sql.id(`e.${left}`), sql.id(`e.${right}`)];
+  const [fromField, toField] = [sql.literal(left), sql.literal(right)];
+  const [table, fromColumn, toColumn] = [sql.id(`directory.${name}`), sql.id(`e.${left}`), sql.id(`e.${right}`)];
   return statement.many({
     name: `workspace.list-ended-${name}`,
-    params: { leftIds: t.integer.array },
+    params: { fromIds: t.integer.array },
     row: { left_id: t.integer, right_id: t.integer, journey: t.text.nullable },
-    sql: ({ leftIds }) => sql`
-      select (h.changes -> ${leftField} ->> 'old')::integer as left_id, (h.changes -> ${rightField} ->> 'old')::integer as right_id,
+    sql: ({ fromIds }) => sql`
+      select (h.changes -> ${fromField} ->> 'old')::integer as left_id, (h.changes -> ${toField} ->> 'old')::integer as right_id,
         h.changes -> 'journey_slug' ->> 'old' as journey
       from directory.history h
       where h.object_kind = ${sql.literal(name)} and h.action = 'delete' and h.via <> 'file'
-        and (h.changes -> ${leftField} ->> 'old')::integer = any(${leftIds})
+        and (h.changes -> ${fromField} ->> 'old')::integer = any(${fromIds})
       union
-      select ${leftColumn}, ${rightColumn}, h.changes -> 'journey_slug' ->> 'old'
+      select ${fromColumn}, ${toColumn}, h.changes -> 'journey_slug' ->> 'old'
       from ${table} e join directory.history h on h.object_kind = ${sql.literal(name)} and h.object_id = e.id
-      where ${leftColumn} = any(${leftIds}) and h.action = 'update' and h.via <> 'file' and h.changes -> 'journey_slug' is not null`,
+      where ${fromColumn} = any(${fromIds}) and h.action = 'update' and h.via <> 'file' and h.changes -> 'journey_slug' is not null`,
   });
 }
 

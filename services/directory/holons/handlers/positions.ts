@@ -1,29 +1,29 @@
-/** Rights to create a holon at a place in the tree, and the checks of ids that holons refer to (W2, W14). */
+/** Rights to create a holon at a position in the tree, and the checks of ids that holons refer to (W2, W14). */
 import { isPossibleId } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
 import type { Viewer } from '../../visibility/index.ts';
 import type { findActiveSpheres, findJourneyIds } from '../statements/holon.ts';
-import { findParent } from '../statements/places.ts';
+import { findParent } from '../statements/positions.ts';
 
-export interface Place {
+export interface Position {
   /** Null: the top of the tree. */
   readonly parentId: number | null;
   readonly classId: number;
 }
 
 /** Whether the caller has global edit access, or content rights on a parent whose class allows the class. */
-export async function mayCreateAt(tx: Queryable, { parentId, classId }: Place, viewer: Viewer): Promise<boolean> {
+export async function mayCreateAt(tx: Queryable, { parentId, classId }: Position, viewer: Viewer): Promise<boolean> {
   if (viewer.seesAll) return true;
   const parent = parentId === null ? undefined : await findParent(tx, { id: parentId, classId, ...viewer });
   return parent !== undefined && parent.can_edit && parent.allows_class;
 }
 
 /**
- * Checks the place of a new holon and locks its parent. @throws AppError 400 when the parent does not exist or is
+ * Checks the position of a new holon and locks its parent. @throws AppError 400 when the parent does not exist or is
  * invisible, 403 without the right to create there
  */
-export async function checkNewPlace(tx: Queryable, { parentId, classId }: Place, viewer: Viewer): Promise<void> {
+export async function checkNewPosition(tx: Queryable, { parentId, classId }: Position, viewer: Viewer): Promise<void> {
   if (parentId === null) {
     if (!viewer.seesAll) throw denied('Creating holons without a parent requires global edit access.');
     return;
@@ -35,10 +35,10 @@ export async function checkNewPlace(tx: Queryable, { parentId, classId }: Place,
 }
 
 /**
- * Checks the new place of an existing holon and locks its parent. @throws AppError 400 when the parent does not exist,
+ * Checks the new position of an existing holon and locks its parent. @throws AppError 400 when the parent does not exist,
  * is invisible or its class does not allow the class; 403 without the right to create there
  */
-export async function checkMove(tx: Queryable, { parentId, classId }: Place, viewer: Viewer): Promise<void> {
+export async function checkMove(tx: Queryable, { parentId, classId }: Position, viewer: Viewer): Promise<void> {
   if (parentId === null) {
     if (!viewer.seesAll) throw denied('Moving a holon to the top requires global edit access.');
     return;

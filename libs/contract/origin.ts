@@ -1,8 +1,8 @@
-/** On whose behalf the directory changes data of other services, in work that outlasts the caller's request. */
+/** Caller for whom the directory changes data of other services, in work that outlasts the caller's request. */
 import type { Static } from 'typebox';
 import { nullable, Type } from './type.ts';
 
-export const requester = Type.Object(
+export const changeOrigin = Type.Object(
   {
     account_id: nullable(Type.Integer({ description: 'Null: the admin CLI.' })),
     key_id: nullable(Type.String({ description: 'The service key.' })),
@@ -10,4 +10,4 @@ export const requester = Type.Object(
   },
   { description: 'Caller that asked for the work.' },
 );
-export type Requester = Static<typeof requester>;
+export type ChangeOrigin = Static<typeof changeOrigin>;
