@@ -31,7 +31,7 @@ describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
   );
 
   it('returns 405 with Allow before it authenticates', async () => {
-    const answer = await platform.call('DELETE', `/api/coherence/conversations/${conversation}`, { token: null });
+    const answer = await platform.call('PUT', `/api/coherence/conversations/${conversation}`, { token: null });
     expect([answer.status, answer.json]).toEqual([405, { detail: 'Method not allowed' }]);
     expect(answer.headers.get('allow')).toContain('PATCH');
     const v1 = await platform.call('DELETE', '/api/v1/auth/whoami', { token: null });
