@@ -1,6 +1,5 @@
 /** Contract of webhook endpoints (rules/events#endpoints; V5, V11). */
 import {
-  byOperators,
   byUsers,
   feedEvent,
   singleLine,
@@ -211,13 +210,6 @@ export const endpointRpcs = {
     request: Type.Object({ account_id: Type.Integer({ description: 'Account of the key.' }), key_id: Type.String() }),
     reply: Type.Object({ items: Type.Array(createdEndpoint, { maxItems: maxEndpoints }) }),
     timeoutMs: 2_000,
-  }),
-  listAllEndpoints: rpc({
-    subject: 'admin.events.endpoints.list-all',
-    callers: byOperators,
-    summary: 'Lists endpoints of one account or of all, newest first.',
-    request: endpointListQuery,
-    reply: Type.Object({ items: Type.Array(WebhookEndpoint) }),
   }),
 } as const;
 

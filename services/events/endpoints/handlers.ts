@@ -92,7 +92,6 @@ export function createEndpointHandlers(
       const rows = await listEndpointsOfKey(db, { accountId, keyId });
       return { items: rows.map(({ url, ...endpoint }) => ({ ...endpoint, url_host: new URL(url).host })) };
     },
-    listAllEndpoints: (request) => page(null, request),
   };
 }
 

@@ -823,7 +823,6 @@ user cli \
   --allow-pub 'admin.events.service.describe' \
   --allow-pub 'admin.events.feed.list' \
   --allow-pub 'admin.events.feed.prune' \
-  --allow-pub 'admin.events.endpoints.list-all' \
   --allow-pub 'admin.media.jobs.find-latest' \
   --allow-pub 'admin.media.jobs.retry' \
   --allow-pub 'admin.media.jobs.list' \
