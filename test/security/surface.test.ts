@@ -53,12 +53,16 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     expect(await readRights()).toEqual(before);
   });
 
-  it('ignores class, owner, slug and visibility in an update of a holon', async () => {
+  it('ignores id, class, owner and visibility in an update of a holon', async () => {
     const read = () => platform.sql('select * from directory.holons where id = $1', [demo.event]);
     const [before] = await read();
-    const json = { ...rights, id: 1, slug: 'taken', class: 'other', class_id: 1, parent_id: demo.event, private: true };
+    const json = { ...rights, id: 1, class: 'other', class_id: 1, owner_id: 1, private: true };
     const answer = await platform.call('POST', `/api/v1/holons/${demo.event}/update`, { token: superuser, json });
     expect([answer.status, answer.json?.changes ?? {}]).toEqual([200, {}]);
+    expect(await read()).toEqual([before]);
+    const loop = { ...json, slug: 'taken', parent_id: demo.event };
+    const refused = await platform.call('POST', `/api/v1/holons/${demo.event}/update`, { token: superuser, json: loop });
+    expect([refused.status, refused.json.code]).toEqual([400, 'validation_error']);
     expect(await read()).toEqual([before]);
   });
 
@@ -96,6 +100,7 @@ describe('functions of other roles (OWASP API5:2023)', () => {
   it.each([
     ['POST', '/api/v1/people', { name: 'Mallory' }],
     ['POST', '/api/v1/holons/EVENT/update', { name: 'Taken' }],
+    ['POST', '/api/v1/holons/EVENT/update', { slug: 'taken', parent_id: null }],
     [
       'POST',
       '/api/v1/holons/EVENT/memberships:bulk-add',
