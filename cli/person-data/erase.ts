@@ -44,7 +44,7 @@ export async function erasePerson(
     const failed = run.services.find(({ state }) => state === 'failed');
     if (failed !== undefined)
       throw new CliError(
-        `${failed.service}: ${failed.error}${run.state === 'running' ? ' The erasure is repeated in the background; run the command again to follow it.' : ''}`,
+        `${failed.service}: ${failed.error}${run.state === 'running' ? ` The erasure is repeated in the background; follow it with \`people erase ${person.id}\`.` : ''}`,
       );
     await sleep(pollMs);
     run = await context.call(directory.rpcs.followErasure, { erasure_id: run.id });

@@ -347,6 +347,43 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     expect(status).toBe(caller === 'superuser' ? 400 : 403);
   });
 
+  it.each(callerNames)('%s can update, export and erase another person only with the right', async (caller) => {
+    const path = `/people/${idOf('people', 'pat')}`;
+    const status = (allowed: number, isAllowed: boolean): number => (isAllowed ? allowed : 403);
+    const isSuperuser = caller === 'superuser';
+    for (const [operation, request, expected] of [
+      ['updatePerson', { path: `${path}/update`, json: { name: ' ' } }, status(400, isGlobal(caller))],
+      ['getPersonHistory', { method: 'GET', path: `${path}/history` }, status(200, isGlobal(caller))],
+      // The service of transcripts does not run.
+      ['exportPerson', { method: 'GET', path: `${path}/export` }, status(503, isSuperuser)],
+      ['erasePerson', { path: `${path}/erase`, json: { confirm: 'another' } }, status(400, isSuperuser)],
+      ['getPersonErasure', { method: 'GET', path: `${path}/erasure` }, status(404, isSuperuser)],
+    ] as const) {
+      walked.add(operation);
+      const { status: received } = 'json' in request ? await post(caller, request) : await get(caller, request.path);
+      expect([operation, received]).toEqual([operation, expected]);
+    }
+  });
+
+  it.each(callerNames)('%s reads histories only of objects that it can edit', async (caller) => {
+    const objects = [
+      ...slugs.map((slug) => ['getHolonHistory', `/holons/${idOf('holons', slug)}`, [slug]] as const),
+      ...memberships.map(
+        (key) => ['getMembershipHistory', `/memberships/${idOf('memberships', membershipKey(key))}`, [key[1]]] as const,
+      ),
+      ...relationships.map(
+        (ends) =>
+          ['getRelationshipHistory', `/relationships/${idOf('relationships', relationshipKey(ends))}`, ends] as const,
+      ),
+    ];
+    for (const [operation, path, holons] of objects) {
+      walked.add(operation);
+      const isSeen = holons.every((slug) => sees(caller, slug));
+      const expected = !isSeen ? 404 : holons.some((slug) => edits(caller, slug)) ? 200 : 403;
+      expect([path, (await get(caller, `${path}/history`)).status]).toEqual([path, expected]);
+    }
+  });
+
   it.each(callerNames)('%s can read and write set-up only as a superuser', async (caller) => {
     const send = ({ method, path, json }: { method: string; path: string; json?: unknown }) =>
       platform.call(method, `/api/v1${path}`, {

@@ -44,6 +44,7 @@ export const PersonErasureSchema = defineEntity({
     identity: p.json().nullable(),
     requester: p.json(),
     operator: p.text(),
+    round: p.integer().default(1),
     startedAt: columns.now(),
     finishedAt: p.string().columnType('timestamptz').nullable(),
   },

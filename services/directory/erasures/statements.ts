@@ -22,7 +22,8 @@ export const startErasure = statement.one({
     insert into directory.person_erasures (person_id, identity, requester, operator, services)
     values (${personId}, ${identity}, ${requester}, ${operator}, ${services})
     on conflict (person_id) where state <> 'done' do update
-    set state = 'running', finished_at = null, services = excluded.services, identity = excluded.identity
+    set state = 'running', finished_at = null, services = excluded.services, identity = excluded.identity,
+      round = person_erasures.round + 1
     returning id`,
 });
 
@@ -30,24 +31,34 @@ export const startErasure = statement.one({
 export const continueErasure = statement.maybeOne({
   name: 'erasures.continue',
   params: { id: t.bigint },
-  row: { person_id: t.integer, services: t.text, identity: t.text, requester: t.text, operator: t.text },
+  row: {
+    person_id: t.integer,
+    services: t.text,
+    identity: t.text,
+    requester: t.text,
+    operator: t.text,
+    round: t.integer,
+  },
   sql: ({ id }) => sql`
     update directory.person_erasures set state = 'running', finished_at = null where id = ${id} and state <> 'done'
-    returning person_id, services::text, identity::text, requester::text, operator`,
+    returning person_id, services::text, identity::text, requester::text, operator, round`,
 });
 
-/** Stores the state of one service, and adds to its counts. */
+/**
+ * Stores the state of one service, and adds to its counts. A failure is stored only if no other attempt completed the
+ * service and the erasure was not requested again meanwhile (`round`).
+ */
 export const saveService = statement.none({
   name: 'erasures.save-service',
-  params: { id: t.bigint, service: t.text, state: t.text, error: t.text.nullable, counts: t.json },
-  sql: ({ id, service, state, error, counts }) => sql`
+  params: { id: t.bigint, service: t.text, state: t.text, error: t.text.nullable, counts: t.json, round: t.integer },
+  sql: ({ id, service, state, error, counts, round }) => sql`
     update directory.person_erasures e set services = (
-      select jsonb_agg(case when s ->> 'service' = ${service} then jsonb_build_object('service', ${service}::text, 'state', ${state}::text,
+      select jsonb_agg(case when s ->> 'service' = ${service} and (${state} = 'done' or s ->> 'state' <> 'done') then jsonb_build_object('service', ${service}::text, 'state', ${state}::text,
           'error', ${error}::text, 'counts', (select coalesce(jsonb_object_agg(key, total), '{}') from (
             select key, sum(value::integer) as total from (select * from jsonb_each_text(s -> 'counts') union all select * from jsonb_each_text(${counts})) as both_counts
             group by key) as sums)) else s end order by n)
       from jsonb_array_elements(e.services) with ordinality as given(s, n))
-    where id = ${id}`,
+    where id = ${id} and (${state} = 'done' or round = ${round})`,
 });
 
 /** Ends an erasure. When it is done, nothing that identifies the person remains. */

@@ -25,6 +25,7 @@ export function createErasePerson(deps: Deps): JobHandler<PayloadOf<typeof erasu
     const { erasure_id: id } = run.payload;
     const row = await continueErasure(db, { id });
     if (row === undefined) return;
+    const { round } = row;
     const person = JSON.parse(row.identity) as ErasedPerson;
     const by = JSON.parse(row.requester) as ChangeOrigin;
     const done = new Set(
@@ -36,18 +37,18 @@ export function createErasePerson(deps: Deps): JobHandler<PayloadOf<typeof erasu
     const attempt = async (service: ErasedService, erase: () => Promise<Counts>): Promise<void> => {
       try {
         const counts = JSON.stringify(await erase());
-        await saveService(db, { id, service, state: 'done', error: null, counts });
+        await saveService(db, { id, service, state: 'done', error: null, counts, round });
         done.add(service);
       } catch (error) {
         run.signal.throwIfAborted();
         failure ??= error;
-        await saveService(db, { id, service, state: 'failed', error: describe(error), counts: '{}' });
+        await saveService(db, { id, service, state: 'failed', error: describe(error), counts: '{}', round });
       }
     };
     if (done.size === 0)
       await recordForRestores(bus, person, run.context).catch(async (error: unknown) => {
         run.signal.throwIfAborted();
-        await saveService(db, { id, service: 'media', state: 'failed', error: describe(error), counts: '{}' });
+        await saveService(db, { id, service: 'media', state: 'failed', error: describe(error), counts: '{}', round });
         throw error;
       });
     for (const { service, erase } of otherServices(bus, person, { dryRun: false, by, context: run.context })) {
@@ -59,12 +60,19 @@ export function createErasePerson(deps: Deps): JobHandler<PayloadOf<typeof erasu
     try {
       await run.complete(async (tx) => {
         const counts = await eraseFromDirectory(tx, deps, { id: row.person_id, operator: row.operator }, context);
-        await saveService(tx, { id, service: 'directory', state: 'done', error: null, counts: JSON.stringify(counts) });
+        await saveService(tx, {
+          id,
+          service: 'directory',
+          state: 'done',
+          error: null,
+          counts: JSON.stringify(counts),
+          round,
+        });
         await endErasure(tx, { id, state: 'done' });
       });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      await saveService(db, { id, service: 'directory', state: 'failed', error: describe(error), counts: '{}' });
+      await saveService(db, { id, service: 'directory', state: 'failed', error: describe(error), counts: '{}', round });
       // Later attempts would fail too.
       if (error.reason === 'person_merged') throw new PermanentJobError(error.message);
       throw error;
