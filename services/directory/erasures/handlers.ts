@@ -1,16 +1,17 @@
 /** Starts and shows erasures of people, over HTTP and for the CLI (rules/people#export-and-erasure; W1, W19, W20). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { isPossibleId, type ChangeOrigin } from '#libs/contract';
-import { AppError, appError, badRequest, notFound } from '#libs/errors';
+import { AppError, badRequest, notFound } from '#libs/errors';
 import { type HandlersOf, rawJson, withoutActor } from '#libs/nats';
 import { transactionOrDryRun, type Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import type { Dependencies } from '../dependencies.ts';
+import { retainSuperuser } from '../accounts/index.ts';
 import { closeAccounts, eraseFromDirectory, findErasure, findPersonIdentity } from '../person-data/index.ts';
 import { lockRowsOfPeople } from '../person-rows/index.ts';
 import { erasedServices, erasureJobs, type erasureRpcs } from './contract.ts';
 import { type Chats, type Counts, type ErasedPerson, erasureContext, identifyErased, otherServices } from './erase.ts';
-import { findLatestErasure, getErasure, lockSuperusers, lockUnfinished, startErasure } from './statements.ts';
+import { findLatestErasure, getErasure, lockUnfinished, startErasure } from './statements.ts';
 
 type Deps = Pick<Dependencies, 'db' | 'jobs' | 'bus' | 'idempotency' | 'eventOutbox' | 'history'>;
 type Operations = HandlersOf<typeof erasureRpcs>;
@@ -31,17 +32,16 @@ function createClientHandlers(deps: Deps): Pick<Operations, 'erasePerson' | 'get
       const by = { account_id: actor.accountId, key_id: actor.key?.id ?? null, via: context.via ?? null };
       const start = async (tx: Tx) => {
         if (!isPossibleId(id)) throw notFound();
-        const superusers = await lockSuperusers(tx);
         if ((await lockRowsOfPeople(tx, [id])).length === 0) throw notFound();
         const person = await identifyErased(tx, id, { visitor_ids: [], telegram_user_ids: [] });
         if (confirm !== person.name) throw badRequest('confirm must be the exact name of the person.');
-        if (superusers.length > 0 && superusers.every(({ person_id: personId }) => personId === id))
-          throw appError('conflict', 'last_superuser', 'The person has the account of the last active superuser.');
         const erasureId = await begin(tx, deps, { person, by, operator: `account ${actor.accountId}` }, context);
         return { erasure: { id: erasureId, state: 'running' as const } };
       };
       // The compared request has no field of a person id: the stored response remains when the person is erased.
-      return idempotency.run(context, { erased: String(id), confirm }, start, { isAuthorized: true });
+      return idempotency.run(context, { erased: String(id), confirm }, (tx) => retainSuperuser(tx, () => start(tx)), {
+        isAuthorized: true,
+      });
     },
     getErasure: async ({ person_id: id }, { actor }) => {
       if (actor?.kind !== 'user' || !actor.superuser) throw await denied(db, id);

@@ -97,10 +97,3 @@ export const removeOldErasures = statement.none({
   sql: () =>
     sql`delete from directory.person_erasures where finished_at < statement_timestamp() - make_interval(days => ${retentionDays})`,
 });
-
-/** Locks active superusers in the order of their ids; the last one cannot be removed (W19). */
-export const lockSuperusers = statement.many({
-  name: 'erasures.lock-superusers',
-  row: { person_id: t.integer.nullable },
-  sql: () => sql`select person_id from directory.accounts where superuser and is_active order by id for update`,
-});
