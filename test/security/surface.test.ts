@@ -61,7 +61,10 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     expect([answer.status, answer.json?.changes ?? {}]).toEqual([200, {}]);
     expect(await read()).toEqual([before]);
     const loop = { ...json, slug: 'taken', parent_id: demo.event };
-    const refused = await platform.call('POST', `/api/v1/holons/${demo.event}/update`, { token: superuser, json: loop });
+    const refused = await platform.call('POST', `/api/v1/holons/${demo.event}/update`, {
+      token: superuser,
+      json: loop,
+    });
     expect([refused.status, refused.json.code]).toEqual([400, 'validation_error']);
     expect(await read()).toEqual([before]);
   });
