@@ -1461,6 +1461,11 @@ export type ClassUpdate = {
   config?: Record<string, unknown>;
 };
 
+export type FieldChange = {
+  old: unknown;
+  new: unknown;
+};
+
 export type UpdateClassResult = {
   class: ObjectClassPublic;
   /** Changed fields of the request with old and new values. */
@@ -1771,32 +1776,12 @@ export type PersonUpdate = {
   contact?: ContactUpdate;
 };
 
-export type PersonChangesName = {
-  old: unknown;
-  new: unknown;
-};
-
-export type PersonChangesDescription = {
-  old: unknown;
-  new: unknown;
-};
-
-export type PersonChangesPhotoUrl = {
-  old: unknown;
-  new: unknown;
-};
-
-export type PersonChangesContact = {
-  old: unknown;
-  new: unknown;
-};
-
 /** Changed fields with old and new values; `contact` with all channels. */
 export type PersonChanges = {
-  name?: PersonChangesName;
-  description?: PersonChangesDescription;
-  photo_url?: PersonChangesPhotoUrl;
-  contact?: PersonChangesContact;
+  name?: FieldChange;
+  description?: FieldChange;
+  photo_url?: FieldChange;
+  contact?: FieldChange;
 };
 
 export type UpdatePersonResult = {
@@ -1936,11 +1921,6 @@ export type HolonUpdate = {
   /** Letters, digits, `-`, `_`, `.` and `~`. Must be unique. */
   slug?: string;
   parent_id?: number | null;
-};
-
-export type FieldChange = {
-  old: unknown;
-  new: unknown;
 };
 
 /** Changed fields with old and new values; of `info_fields` only changed keys. */
@@ -2344,6 +2324,11 @@ export type HistoryActor = {
   name: string | null;
   account_id: number | null;
   key_id: string | null;
+};
+
+/** A changed secret. Its values are not stored. */
+export type SecretChange = {
+  changed: true;
 };
 
 /** One change of an object. */

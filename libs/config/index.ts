@@ -12,6 +12,7 @@ import { tracingSettings } from './tracing.ts';
 export { readEnvironment } from './environment/index.ts';
 export { tracingSettings } from './tracing.ts';
 export {
+  mapSecrets,
   maskSecrets,
   replaceSecrets,
   demoValues,

@@ -169,17 +169,22 @@ export function isSecretName(key: string): boolean {
   return secretName.test(key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2'));
 }
 
-const isSecret = (key: string, value: unknown): boolean =>
+const isSecret = (key: string, value: unknown): value is string =>
   typeof value === 'string' && value !== '' && isSecretName(key);
 
 /** Returns a copy in which `{set: true}` replaces every secret, for responses (W6). */
 export function maskSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(maskSecrets);
+  return mapSecrets(value, () => ({ set: true }));
+}
+
+/** Returns a copy in which the result of `replace` replaces every secret. */
+export function mapSecrets(value: unknown, replace: (secret: string) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapSecrets(item, replace));
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]: [string, unknown]) => [
       key,
-      isSecret(key, item) ? { set: true } : maskSecrets(item),
+      isSecret(key, item) ? replace(item) : mapSecrets(item, replace),
     ]),
   );
 }

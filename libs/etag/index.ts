@@ -3,6 +3,7 @@
  * (`If-Match`, under a row lock) compute equal tags.
  */
 import { hash } from 'node:crypto';
+import { AppError } from '#libs/errors';
 
 /** Returns the strong quoted tag of a representation. Text is encoded as UTF-8. */
 export function entityTag(representation: Uint8Array | string): string {
@@ -19,4 +20,14 @@ export function matchesEntityTag(header: string, tag: string, comparison: 'stron
     if (opaque === tag && (weak === undefined || comparison === 'weak')) return true;
   }
   return false;
+}
+
+/**
+ * Checks an `If-Match` header; an absent one matches. @throws AppError 412 when the resource has another tag, or none
+ * because it does not exist
+ */
+export function requireTag(header: string | null | undefined, tag: string | undefined): void {
+  if (header === null || header === undefined) return;
+  if (tag !== undefined && matchesEntityTag(header, tag, 'strong')) return;
+  throw new AppError({ code: 'precondition_failed', message: 'If-Match does not match the current representation.' });
 }

@@ -4,6 +4,14 @@ import { nullable, Type } from '#libs/contract';
 export const historyVias = ['api', 'console', 'cli', 'file', 'webhook'] as const;
 export type HistoryVia = (typeof historyVias)[number];
 
+/** A changed field of an object. */
+export const FieldChange = Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, { $id: 'FieldChange' });
+
+const SecretChange = Type.Object(
+  { changed: Type.Literal(true) },
+  { $id: 'SecretChange', description: 'A changed secret. Its values are not stored.' },
+);
+
 export const historyItem = Type.Object(
   {
     at: Type.String({ format: 'date-time', description: 'Time of the change.' }),
@@ -22,14 +30,9 @@ export const historyItem = Type.Object(
       description:
         '`api`: a client of the API; `console`, `cli`: the console or the CLI; `file`: the workspace file; `webhook`: a booking or another job of the platform.',
     }),
-    changes: Type.Record(
-      Type.String(),
-      Type.Union([
-        Type.Object({ old: Type.Unknown(), new: Type.Unknown() }),
-        Type.Object({ changed: Type.Literal(true, { description: 'A secret: its values are not stored.' }) }),
-      ]),
-      { description: 'Changed fields. `old` is null for a created object, `new` for a deleted one.' },
-    ),
+    changes: Type.Record(Type.String(), Type.Union([FieldChange, SecretChange]), {
+      description: 'Changed fields. `old` is null for a created object, `new` for a deleted one.',
+    }),
   },
   { $id: 'HistoryItem', description: 'One change of an object.' },
 );

@@ -1,5 +1,5 @@
 /**
- * Fields that somebody changed over the API after the workspace file last changed them (W11, W24). Fields are told apart
+ * Fields that were changed over the API after the workspace file last changed them (W11, W24). Fields are told apart
  * per key of merged objects.
  */
 import { isJsonObject, parseJson } from '#libs/json';

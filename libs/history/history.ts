@@ -1,5 +1,6 @@
 /** Records the changes of objects in the transaction that makes them (W10). */
 import type { Actor } from '#libs/contract';
+import { badRequest } from '#libs/errors';
 import { type JsonObject, parseJson } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { removeInBatches } from '#libs/retention';
@@ -99,6 +100,13 @@ export async function removeOldHistory(
   { days, signal }: { readonly days: number; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   await removeInBatches({ signal, remove: async (limit) => (await removeOldEntries(db, { days, limit })).count });
+}
+
+/** Returns the position of a cursor in a history; null for the first page. @throws AppError 400 */
+export function readHistoryCursor(cursor: string | undefined): number | null {
+  if (cursor === undefined) return null;
+  if (!/^[1-9]\d{0,15}$/.test(cursor)) throw badRequest('cursor must be the `next` of an earlier page.');
+  return Number(cursor);
 }
 
 function describeCause({ subject, actor, via }: HistoryContext) {

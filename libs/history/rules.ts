@@ -1,6 +1,6 @@
 /** Differences of two snapshots of an object (W10). */
 import { hash } from 'node:crypto';
-import { isSecretName } from '#libs/config';
+import { mapSecrets } from '#libs/config';
 import { isJsonObject, type JsonObject } from '#libs/json';
 
 export type FieldChanges = Record<
@@ -13,16 +13,7 @@ const digestField = '$digest';
 
 /** A copy with a digest in place of every secret, so that a change of a secret is seen and its value is not stored. */
 export function hideSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(hideSecrets);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key,
-      typeof item === 'string' && item !== '' && isSecretName(key)
-        ? { [digestField]: hash('sha256', item, 'base64url') }
-        : hideSecrets(item),
-    ]),
-  );
+  return mapSecrets(value, (secret) => ({ [digestField]: hash('sha256', secret, 'base64url') }));
 }
 
 /** Fields whose values differ; undefined when all are equal. An absent snapshot has no values. */

@@ -94,6 +94,12 @@ function publishPart(key: string, value: unknown, schemas: Json, name: string): 
       fields.map(([field, schema]) => [field, convertNode(schema, schemas, name + pascal(field))]),
     );
   }
+  if (key === 'patternProperties') {
+    const patterns = Object.entries(value as Record<string, Json>);
+    return Object.fromEntries(
+      patterns.map(([pattern, schema]) => [pattern, convertNode(schema, schemas, `${name}Value`)]),
+    );
+  }
   if (key === 'anyOf' || key === 'oneOf' || key === 'allOf')
     return (value as Json[]).map((branch) => convertNode(branch, schemas, name));
   if (key === 'items') return convertNode(value as Json, schemas, `${name}Item`);

@@ -1,5 +1,6 @@
 /** Operations on accounts, login sessions and the caller's own login (rules/cli#admin-cli, rules/access#own-login). */
 import { byGateway, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type } from '#libs/contract';
+import { FieldChange } from '#libs/history';
 import {
   actorFacts,
   anyId,
@@ -260,7 +261,7 @@ export const managedAccountRpcs = {
     request: Type.Object({ account_id: anyId('Id of the account.'), ...accountUpdate.properties, ...ifMatch }),
     reply: Type.Object({
       account: Account,
-      changes: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
+      changes: Type.Record(Type.String(), FieldChange, {
         description: 'Changed fields of the request, with old and new values.',
       }),
     }),

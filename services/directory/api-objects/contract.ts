@@ -107,9 +107,6 @@ export function extend<Base extends TProperties, Extra extends TProperties>(
   return Type.Object({ ...base.properties, ...extra }, options);
 }
 
-/** A changed field of an update's reply. */
-export const FieldChange = Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, { $id: 'FieldChange' });
-
 /** Field for the `If-Match` header of conditional updates (I2). */
 export const ifMatch = { if_match: Type.Optional(nullable(Type.String({ description: 'The `If-Match` header.' }))) };
 

@@ -1,6 +1,7 @@
 /** Pages of an object's history, for callers that may edit the object (W10, W17). */
 import { type Actor, isPossibleId, mayEditWorkspace, type RequestOf } from '#libs/contract';
-import { AppError, badRequest, notFound } from '#libs/errors';
+import { AppError, notFound } from '#libs/errors';
+import { readHistoryCursor } from '#libs/history';
 import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
@@ -23,7 +24,7 @@ export function createHistoryHandlers({ db }: Pick<Dependencies, 'db'>): Handler
   return {
     listHistory: async ({ kind, id: given, limit = historyPerPage, cursor }, { actor }) => {
       const objectId = await findEditable(db, kind, given, actor);
-      return bodyOf(await listHistory(db, { kind, objectId, before: readCursor(cursor), limit }));
+      return bodyOf(await listHistory(db, { kind, objectId, before: readHistoryCursor(cursor), limit }));
     },
     nameActors: async ({ ids }) => ({ items: await nameActors(db, { ids }) }),
   };
@@ -71,9 +72,3 @@ function find(db: Database, kind: Kind, given: string, actor: Actor | undefined)
 }
 
 const denied = (): AppError => new AppError({ code: 'permission_denied', message: 'You cannot edit this object.' });
-
-function readCursor(cursor: string | undefined): number | null {
-  if (cursor === undefined) return null;
-  if (!/^[1-9]\d{0,15}$/.test(cursor)) throw badRequest('cursor must be the `next` of an earlier page.');
-  return Number(cursor);
-}

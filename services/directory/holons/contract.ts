@@ -13,9 +13,9 @@ import {
   type Static,
   Type,
 } from '#libs/contract';
+import { FieldChange } from '#libs/history';
 import {
   anyId,
-  FieldChange,
   HolonDetail,
   HolonListItem,
   idList,

@@ -2,8 +2,8 @@
  * Reply bodies that PostgreSQL builds. Their bytes are returned unchanged and compared with `If-Match`
  * (rules/http#etag; I2).
  */
-import { AppError, notFound } from '#libs/errors';
-import { entityTag, matchesEntityTag } from '#libs/etag';
+import { notFound } from '#libs/errors';
+import { entityTag, requireTag } from '#libs/etag';
 import { rawJson, type RawJson } from '#libs/nats';
 import { t } from '#libs/sql';
 
@@ -26,6 +26,5 @@ export async function checkIfMatch(
 ): Promise<void> {
   if (header === null || header === undefined) return;
   const now = await read();
-  if (now !== undefined && matchesEntityTag(header, entityTag(now.body), 'strong')) return;
-  throw new AppError({ code: 'precondition_failed', message: 'If-Match does not match the current representation.' });
+  requireTag(header, now === undefined ? undefined : entityTag(now.body));
 }

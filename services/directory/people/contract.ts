@@ -3,6 +3,7 @@
  * rules/people#create-a-person; D19, D43, D43a, D44).
  */
 import { byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
+import { FieldChange } from '#libs/history';
 import {
   anyId,
   idList,
@@ -121,13 +122,12 @@ export const personUpdate = Type.Object(
 );
 export type PersonUpdate = Static<typeof personUpdate>;
 
-const change = Type.Object({ old: Type.Unknown(), new: Type.Unknown() });
 const personChanges = Type.Object(
   {
-    name: Type.Optional(change),
-    description: Type.Optional(change),
-    photo_url: Type.Optional(change),
-    contact: Type.Optional(change),
+    name: Type.Optional(FieldChange),
+    description: Type.Optional(FieldChange),
+    photo_url: Type.Optional(FieldChange),
+    contact: Type.Optional(FieldChange),
   },
   { $id: 'PersonChanges', description: 'Changed fields with old and new values; `contact` with all channels.' },
 );

@@ -1,5 +1,6 @@
 /** Operations on classes, journeys, their steps and their questions (W5, W12 to W14, W16). */
 import { byUsers, nullable, rpc, rowId, singleLine, type Static, Type } from '#libs/contract';
+import { FieldChange } from '#libs/history';
 import {
   extend,
   ifMatch,
@@ -153,7 +154,7 @@ export const questionListQuery = Type.Object({
   cursor: Type.Optional(Type.String({ maxLength: 20, description: '`next` of the previous page.' })),
 });
 
-const changes = Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
+const changes = Type.Record(Type.String(), FieldChange, {
   description: 'Changed fields of the request with old and new values.',
 });
 

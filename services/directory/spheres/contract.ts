@@ -1,14 +1,7 @@
 /** Spheres: fields of activity that holons can name (W15). */
 import { byUsers, nullable, rpc, singleLine, type Static, Type } from '#libs/contract';
-import {
-  anyId,
-  FieldChange,
-  ifMatch,
-  limitParameter,
-  maxNameLength,
-  rowId,
-  v1Errors,
-} from '../api-objects/contract.ts';
+import { FieldChange } from '#libs/history';
+import { anyId, ifMatch, limitParameter, maxNameLength, rowId, v1Errors } from '../api-objects/contract.ts';
 
 export const Sphere = Type.Object(
   {

@@ -3,8 +3,8 @@ import { recordAudit } from '#libs/audit';
 import { type Actor, isPossibleId, mayEditWorkspace } from '#libs/contract';
 import { maskSecrets } from '#libs/config';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
-import { entityTag, matchesEntityTag } from '#libs/etag';
-import { listHistory } from '#libs/history';
+import { entityTag, requireTag } from '#libs/etag';
+import { listHistory, readHistoryCursor } from '#libs/history';
 import { type JsonObject, parseJson } from '#libs/json';
 import { type CallContext, type HandlersOf, type RawJson, rawJson, withEtag, withoutActor } from '#libs/nats';
 import type { Tx } from '#libs/orm';
@@ -84,7 +84,7 @@ function createWriteHandlers({
         const { slug, if_match: condition, ...sent } = request;
         await lockAgents(tx);
         const stored = await getEdited(tx, slug);
-        checkIfMatch(condition, stored);
+        requireTag(condition, entityTag(toBody(stored)));
         const merged = sent.config === undefined ? undefined : readConfig(stored, sent.config);
         check({ ...sent, slug, name: sent.name ?? stored.name, ...(merged === undefined ? {} : { config: merged }) });
         const values = {
@@ -108,7 +108,7 @@ function createWriteHandlers({
       return await db.transaction(async (tx) => {
         await lockAgents(tx);
         const stored = await getEdited(tx, slug);
-        checkIfMatch(condition, stored);
+        requireTag(condition, entityTag(toBody(stored)));
         await history.recordChanges(tx, context, 'agents', [stored.id]);
         await markDeleted(tx, { id: stored.id });
         recordAudit(tx, context, { target: { type: 'agent', id: slug } });
@@ -126,7 +126,7 @@ function createListHistory({ bus, db }: Pick<SetupDependencies, 'bus' | 'db'>): 
       ? undefined
       : await findAgentId(db, { id: isPossibleId(number) ? number : 0, slug: given });
     if (found === undefined) throw notFound();
-    const before = readPosition(cursor);
+    const before = readHistoryCursor(cursor);
     const page = await listHistory(db, { kind: 'agents', objectId: found.id, before, limit });
     const body = parseJson(page.body) as {
       items: { actor: { account_id: number | null; name: string | null } | null }[];
@@ -209,23 +209,9 @@ const toBody = (agent: EditedAgent): string => JSON.stringify({ agent: toAgent(a
 /** A reply with the entity tag of the representation that GET returns. */
 const tagged = (body: string, representation = body) => withEtag<RawJson>(rawJson(body), entityTag(representation));
 
-/** @throws AppError 412 when the agent has another entity tag */
-function checkIfMatch(header: string | null | undefined, stored: EditedAgent): void {
-  if (header === null || header === undefined) return;
-  if (matchesEntityTag(header, entityTag(toBody(stored)), 'strong')) return;
-  throw new AppError({ code: 'precondition_failed', message: 'If-Match does not match the current representation.' });
-}
-
-const invalidCursor = () => badRequest('cursor must be the `next` of an earlier page.');
-
 /** Returns the slug of a cursor. @throws AppError 400 */
 function readSlug(cursor: string): string {
-  if (cursor !== '' && !/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(cursor)) throw invalidCursor();
+  if (cursor !== '' && !/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(cursor))
+    throw badRequest('cursor must be the `next` of an earlier page.');
   return cursor;
-}
-
-function readPosition(cursor: string | undefined): number | null {
-  if (cursor === undefined) return null;
-  if (!/^[1-9]\d{0,15}$/.test(cursor)) throw invalidCursor();
-  return Number(cursor);
 }
