@@ -5859,7 +5859,7 @@ export type UpdateSphereError =
 export interface GetPersonHistoryRequest {
   path: {
     /** Id of the person. */
-    id: string;
+    id: number;
   };
   query?: {
     /** Items of a page, default 50, at most 200. */
@@ -5882,7 +5882,7 @@ export type GetPersonHistoryError =
 export interface GetHolonHistoryRequest {
   path: {
     /** Id of the holon. */
-    id: string;
+    id: number;
   };
   query?: {
     /** Items of a page, default 50, at most 200. */
@@ -5905,7 +5905,7 @@ export type GetHolonHistoryError =
 export interface GetMembershipHistoryRequest {
   path: {
     /** Id of the membership. */
-    id: string;
+    id: number;
   };
   query?: {
     /** Items of a page, default 50, at most 200. */
@@ -5928,7 +5928,7 @@ export type GetMembershipHistoryError =
 export interface GetRelationshipHistoryRequest {
   path: {
     /** Id of the relationship. */
-    id: string;
+    id: number;
   };
   query?: {
     /** Items of a page, default 50, at most 200. */
@@ -5974,7 +5974,7 @@ export type GetJourneyHistoryError =
 export interface GetAccountHistoryRequest {
   path: {
     /** Id of the account. */
-    id: string;
+    id: number;
   };
   query?: {
     /** Items of a page, default 50, at most 200. */

@@ -51,11 +51,14 @@ const routeOf = ({ kind, operationId, tag, name, scope }: HistoryOf): CallingRou
     auth: 'v1',
     scope,
     params: Type.Object({
-      id: Type.String({ description: kind === 'journeys' ? 'Id or slug of the journey.' : `Id of the ${name}.` }),
+      id:
+        kind === 'journeys'
+          ? Type.String({ description: 'Id or slug of the journey.' })
+          : Type.Integer({ description: `Id of the ${name}.` }),
     }),
     query: historyQuery,
     rpc: listHistory,
-    toRequest: ({ params, query }) => ({ ...query, kind, id: params.id }),
+    toRequest: ({ params, query }) => ({ ...query, kind, id: String(params.id) }),
     replies,
   });
 
