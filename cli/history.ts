@@ -1,29 +1,31 @@
 /** `history KIND ID`: who changed what in an object, newest first (W10). */
 import { Argument, type Command, InvalidArgumentError } from 'commander';
-import type { Client, GetPersonHistoryReply } from '../clients/typescript/index.ts';
+import type { Client, ListPersonHistoryReply } from '../clients/typescript/index.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { parseLimit } from './parse-options.ts';
+import { parseId, parseLimit } from './parse-options.ts';
 
-type Entry = GetPersonHistoryReply['body']['items'][number];
+type Entry = ListPersonHistoryReply['body']['items'][number];
 type Query = { limit: number; cursor?: string };
 
 const readers = {
-  people: (api: Client, id: string, query: Query) => api.getPersonHistory({ path: { id }, query }),
-  holons: (api: Client, id: string, query: Query) => api.getHolonHistory({ path: { id }, query }),
-  memberships: (api: Client, id: string, query: Query) => api.getMembershipHistory({ path: { id }, query }),
-  relationships: (api: Client, id: string, query: Query) => api.getRelationshipHistory({ path: { id }, query }),
-  journeys: (api: Client, id: string, query: Query) => api.getJourneyHistory({ path: { id }, query }),
+  people: (api: Client, id: string, query: Query) => api.listPersonHistory({ path: { id: parseId(id) }, query }),
+  holons: (api: Client, id: string, query: Query) => api.listHolonHistory({ path: { id: parseId(id) }, query }),
+  memberships: (api: Client, id: string, query: Query) =>
+    api.listMembershipHistory({ path: { id: parseId(id) }, query }),
+  relationships: (api: Client, id: string, query: Query) =>
+    api.listRelationshipHistory({ path: { id: parseId(id) }, query }),
+  journeys: (api: Client, id: string, query: Query) => api.listJourneyHistory({ path: { id }, query }),
   classes: (api: Client, id: string, query: Query) => {
     const [kind, slug, ...rest] = id.split('/');
     if (kind === undefined || slug === undefined || rest.length > 0)
       throw new CliError('A class is given as object_kind/slug, e.g. holon/event.', 'usage');
-    return api.getClassHistory({ path: { object_kind: kind, slug }, query });
+    return api.listClassHistory({ path: { object_kind: kind, slug }, query });
   },
-  agents: (api: Client, id: string, query: Query) => api.getAgentHistory({ path: { id }, query }),
-  accounts: (api: Client, id: string, query: Query) => api.getAccountHistory({ path: { id }, query }),
+  agents: (api: Client, id: string, query: Query) => api.listAgentHistory({ path: { id }, query }),
+  accounts: (api: Client, id: string, query: Query) => api.listAccountHistory({ path: { id: parseId(id) }, query }),
 };
 
 const maxEntries = 200;

@@ -2342,43 +2342,43 @@ export type HistoryItem = {
   changes: Record<string, unknown>;
 };
 
-export type GetPersonHistoryResult = {
+export type ListPersonHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
 };
 
-export type GetHolonHistoryResult = {
+export type ListHolonHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
 };
 
-export type GetMembershipHistoryResult = {
+export type ListMembershipHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
 };
 
-export type GetRelationshipHistoryResult = {
+export type ListRelationshipHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
 };
 
-export type GetJourneyHistoryResult = {
+export type ListJourneyHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
 };
 
-export type GetAccountHistoryResult = {
+export type ListAccountHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
 };
 
-export type GetClassHistoryResult = {
+export type ListClassHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
@@ -2439,7 +2439,7 @@ export type UpdateAgentResult = {
   changes: Record<string, unknown>;
 };
 
-export type GetAgentHistoryResult = {
+export type ListAgentHistoryResult = {
   /** Newest first. */
   items: HistoryItem[];
   next: string | null;
@@ -5255,6 +5255,10 @@ export interface GetPersonErasureRequest {
     /** Id of the person. */
     person_id: number;
   };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
 }
 export type GetPersonErasureReply = ApiReply<200, GetPersonErasureResult>;
 export type GetPersonErasureError =
@@ -5856,7 +5860,7 @@ export type UpdateSphereError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetPersonHistoryRequest {
+export interface ListPersonHistoryRequest {
   path: {
     /** Id of the person. */
     id: number;
@@ -5868,8 +5872,8 @@ export interface GetPersonHistoryRequest {
     cursor?: string;
   };
 }
-export type GetPersonHistoryReply = ApiReply<200, GetPersonHistoryResult>;
-export type GetPersonHistoryError =
+export type ListPersonHistoryReply = ApiReply<200, ListPersonHistoryResult>;
+export type ListPersonHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -5879,7 +5883,7 @@ export type GetPersonHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetHolonHistoryRequest {
+export interface ListHolonHistoryRequest {
   path: {
     /** Id of the holon. */
     id: number;
@@ -5891,8 +5895,8 @@ export interface GetHolonHistoryRequest {
     cursor?: string;
   };
 }
-export type GetHolonHistoryReply = ApiReply<200, GetHolonHistoryResult>;
-export type GetHolonHistoryError =
+export type ListHolonHistoryReply = ApiReply<200, ListHolonHistoryResult>;
+export type ListHolonHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -5902,7 +5906,7 @@ export type GetHolonHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetMembershipHistoryRequest {
+export interface ListMembershipHistoryRequest {
   path: {
     /** Id of the membership. */
     id: number;
@@ -5914,8 +5918,8 @@ export interface GetMembershipHistoryRequest {
     cursor?: string;
   };
 }
-export type GetMembershipHistoryReply = ApiReply<200, GetMembershipHistoryResult>;
-export type GetMembershipHistoryError =
+export type ListMembershipHistoryReply = ApiReply<200, ListMembershipHistoryResult>;
+export type ListMembershipHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -5925,7 +5929,7 @@ export type GetMembershipHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetRelationshipHistoryRequest {
+export interface ListRelationshipHistoryRequest {
   path: {
     /** Id of the relationship. */
     id: number;
@@ -5937,8 +5941,8 @@ export interface GetRelationshipHistoryRequest {
     cursor?: string;
   };
 }
-export type GetRelationshipHistoryReply = ApiReply<200, GetRelationshipHistoryResult>;
-export type GetRelationshipHistoryError =
+export type ListRelationshipHistoryReply = ApiReply<200, ListRelationshipHistoryResult>;
+export type ListRelationshipHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -5948,7 +5952,7 @@ export type GetRelationshipHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetJourneyHistoryRequest {
+export interface ListJourneyHistoryRequest {
   path: {
     /** Id or slug of the journey. */
     id: string;
@@ -5960,8 +5964,8 @@ export interface GetJourneyHistoryRequest {
     cursor?: string;
   };
 }
-export type GetJourneyHistoryReply = ApiReply<200, GetJourneyHistoryResult>;
-export type GetJourneyHistoryError =
+export type ListJourneyHistoryReply = ApiReply<200, ListJourneyHistoryResult>;
+export type ListJourneyHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -5971,7 +5975,7 @@ export type GetJourneyHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetAccountHistoryRequest {
+export interface ListAccountHistoryRequest {
   path: {
     /** Id of the account. */
     id: number;
@@ -5983,8 +5987,8 @@ export interface GetAccountHistoryRequest {
     cursor?: string;
   };
 }
-export type GetAccountHistoryReply = ApiReply<200, GetAccountHistoryResult>;
-export type GetAccountHistoryError =
+export type ListAccountHistoryReply = ApiReply<200, ListAccountHistoryResult>;
+export type ListAccountHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -5994,7 +5998,7 @@ export type GetAccountHistoryError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetClassHistoryRequest {
+export interface ListClassHistoryRequest {
   path: {
     /** For example `holon`. */
     object_kind: string;
@@ -6008,8 +6012,8 @@ export interface GetClassHistoryRequest {
     cursor?: string;
   };
 }
-export type GetClassHistoryReply = ApiReply<200, GetClassHistoryResult>;
-export type GetClassHistoryError =
+export type ListClassHistoryReply = ApiReply<200, ListClassHistoryResult>;
+export type ListClassHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -6129,7 +6133,7 @@ export type UpdateAgentError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetAgentHistoryRequest {
+export interface ListAgentHistoryRequest {
   path: {
     /** Id or slug of the agent. */
     id: string;
@@ -6141,8 +6145,8 @@ export interface GetAgentHistoryRequest {
     cursor?: string;
   };
 }
-export type GetAgentHistoryReply = ApiReply<200, GetAgentHistoryResult>;
-export type GetAgentHistoryError =
+export type ListAgentHistoryReply = ApiReply<200, ListAgentHistoryResult>;
+export type ListAgentHistoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
@@ -7192,19 +7196,19 @@ export interface OperationErrors {
   listSpheres: ListSpheresError;
   createSphere: CreateSphereError;
   updateSphere: UpdateSphereError;
-  getPersonHistory: GetPersonHistoryError;
-  getHolonHistory: GetHolonHistoryError;
-  getMembershipHistory: GetMembershipHistoryError;
-  getRelationshipHistory: GetRelationshipHistoryError;
-  getJourneyHistory: GetJourneyHistoryError;
-  getAccountHistory: GetAccountHistoryError;
-  getClassHistory: GetClassHistoryError;
+  listPersonHistory: ListPersonHistoryError;
+  listHolonHistory: ListHolonHistoryError;
+  listMembershipHistory: ListMembershipHistoryError;
+  listRelationshipHistory: ListRelationshipHistoryError;
+  listJourneyHistory: ListJourneyHistoryError;
+  listAccountHistory: ListAccountHistoryError;
+  listClassHistory: ListClassHistoryError;
   listWorkspaceAgents: ListWorkspaceAgentsError;
   createAgent: CreateAgentError;
   getWorkspaceAgent: GetWorkspaceAgentError;
   deleteAgent: DeleteAgentError;
   updateAgent: UpdateAgentError;
-  getAgentHistory: GetAgentHistoryError;
+  listAgentHistory: ListAgentHistoryError;
   listAccounts: ListAccountsError;
   createAccount: CreateAccountError;
   getAccount: GetAccountError;
@@ -7806,6 +7810,12 @@ export interface Operations {
    * For superusers, also when the person no longer exists, for 30 days after the end of the erasure.
    * `GET /api/v1/people/{person_id}/erasure`
    */
+  getPersonErasure(request: GetPersonErasureRequest & Conditional, options?: CallOptions): Promise<GetPersonErasureReply | NotModified>;
+  /**
+   * Read the erasure of a person
+   * For superusers, also when the person no longer exists, for 30 days after the end of the erasure.
+   * `GET /api/v1/people/{person_id}/erasure`
+   */
   getPersonErasure(request: GetPersonErasureRequest, options?: CallOptions): Promise<GetPersonErasureReply>;
   /**
    * Merge a person into another
@@ -7954,43 +7964,43 @@ export interface Operations {
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/people/{id}/history`
    */
-  getPersonHistory(request: GetPersonHistoryRequest, options?: CallOptions): Promise<GetPersonHistoryReply>;
+  listPersonHistory(request: ListPersonHistoryRequest, options?: CallOptions): Promise<ListPersonHistoryReply>;
   /**
    * List changes of a holon
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/holons/{id}/history`
    */
-  getHolonHistory(request: GetHolonHistoryRequest, options?: CallOptions): Promise<GetHolonHistoryReply>;
+  listHolonHistory(request: ListHolonHistoryRequest, options?: CallOptions): Promise<ListHolonHistoryReply>;
   /**
    * List changes of a membership
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/memberships/{id}/history`
    */
-  getMembershipHistory(request: GetMembershipHistoryRequest, options?: CallOptions): Promise<GetMembershipHistoryReply>;
+  listMembershipHistory(request: ListMembershipHistoryRequest, options?: CallOptions): Promise<ListMembershipHistoryReply>;
   /**
    * List changes of a relationship
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/relationships/{id}/history`
    */
-  getRelationshipHistory(request: GetRelationshipHistoryRequest, options?: CallOptions): Promise<GetRelationshipHistoryReply>;
+  listRelationshipHistory(request: ListRelationshipHistoryRequest, options?: CallOptions): Promise<ListRelationshipHistoryReply>;
   /**
    * List changes of a journey
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/journeys/{id}/history`
    */
-  getJourneyHistory(request: GetJourneyHistoryRequest, options?: CallOptions): Promise<GetJourneyHistoryReply>;
+  listJourneyHistory(request: ListJourneyHistoryRequest, options?: CallOptions): Promise<ListJourneyHistoryReply>;
   /**
    * List changes of a account
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/accounts/{id}/history`
    */
-  getAccountHistory(request: GetAccountHistoryRequest, options?: CallOptions): Promise<GetAccountHistoryReply>;
+  listAccountHistory(request: ListAccountHistoryRequest, options?: CallOptions): Promise<ListAccountHistoryReply>;
   /**
    * List changes of a class
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/classes/{object_kind}/{slug}/history`
    */
-  getClassHistory(request: GetClassHistoryRequest, options?: CallOptions): Promise<GetClassHistoryReply>;
+  listClassHistory(request: ListClassHistoryRequest, options?: CallOptions): Promise<ListClassHistoryReply>;
   /**
    * List agents with their settings
    * For superusers and the group `workspace_editors`. A page can have fewer items than `limit`.
@@ -8032,7 +8042,7 @@ export interface Operations {
    * Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.
    * `GET /api/v1/agents/{id}/history`
    */
-  getAgentHistory(request: GetAgentHistoryRequest, options?: CallOptions): Promise<GetAgentHistoryReply>;
+  listAgentHistory(request: ListAgentHistoryRequest, options?: CallOptions): Promise<ListAgentHistoryReply>;
   /**
    * List accounts
    * For superusers. Ordered by email.
@@ -8389,7 +8399,7 @@ export const operationTable = {
   updatePerson: { method: 'POST', path: '/api/v1/people/{person_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   exportPerson: { method: 'GET', path: '/api/v1/people/{person_id}/export', credential: 'token', replies: [200], deadlineMs: 60000 },
   erasePerson: { method: 'POST', path: '/api/v1/people/{person_id}/erase', credential: 'token', replies: [202], body: 'json', key: true },
-  getPersonErasure: { method: 'GET', path: '/api/v1/people/{person_id}/erasure', credential: 'token', replies: [200] },
+  getPersonErasure: { method: 'GET', path: '/api/v1/people/{person_id}/erasure', credential: 'token', replies: [200,304] },
   mergePerson: { method: 'POST', path: '/api/v1/people/{person_id}/merge', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 55000 },
   updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   createExperience: { method: 'POST', path: '/api/v1/experiences', credential: 'token', replies: [201], body: 'json', key: true },
@@ -8414,19 +8424,19 @@ export const operationTable = {
   listSpheres: { method: 'GET', path: '/api/v1/spheres', credential: 'token', replies: [200] },
   createSphere: { method: 'POST', path: '/api/v1/spheres', credential: 'token', replies: [201], body: 'json', key: true },
   updateSphere: { method: 'POST', path: '/api/v1/spheres/{sphere_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
-  getPersonHistory: { method: 'GET', path: '/api/v1/people/{id}/history', credential: 'token', replies: [200] },
-  getHolonHistory: { method: 'GET', path: '/api/v1/holons/{id}/history', credential: 'token', replies: [200] },
-  getMembershipHistory: { method: 'GET', path: '/api/v1/memberships/{id}/history', credential: 'token', replies: [200] },
-  getRelationshipHistory: { method: 'GET', path: '/api/v1/relationships/{id}/history', credential: 'token', replies: [200] },
-  getJourneyHistory: { method: 'GET', path: '/api/v1/journeys/{id}/history', credential: 'token', replies: [200] },
-  getAccountHistory: { method: 'GET', path: '/api/v1/accounts/{id}/history', credential: 'token', replies: [200] },
-  getClassHistory: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}/history', credential: 'token', replies: [200] },
+  listPersonHistory: { method: 'GET', path: '/api/v1/people/{id}/history', credential: 'token', replies: [200] },
+  listHolonHistory: { method: 'GET', path: '/api/v1/holons/{id}/history', credential: 'token', replies: [200] },
+  listMembershipHistory: { method: 'GET', path: '/api/v1/memberships/{id}/history', credential: 'token', replies: [200] },
+  listRelationshipHistory: { method: 'GET', path: '/api/v1/relationships/{id}/history', credential: 'token', replies: [200] },
+  listJourneyHistory: { method: 'GET', path: '/api/v1/journeys/{id}/history', credential: 'token', replies: [200] },
+  listAccountHistory: { method: 'GET', path: '/api/v1/accounts/{id}/history', credential: 'token', replies: [200] },
+  listClassHistory: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}/history', credential: 'token', replies: [200] },
   listWorkspaceAgents: { method: 'GET', path: '/api/v1/agents', credential: 'token', replies: [200] },
   createAgent: { method: 'POST', path: '/api/v1/agents', credential: 'token', replies: [201], body: 'json', key: true },
   getWorkspaceAgent: { method: 'GET', path: '/api/v1/agents/{slug}', credential: 'token', replies: [200,304] },
   deleteAgent: { method: 'DELETE', path: '/api/v1/agents/{slug}', credential: 'token', replies: [204] },
   updateAgent: { method: 'POST', path: '/api/v1/agents/{slug}/update', credential: 'token', replies: [200], body: 'json', key: true },
-  getAgentHistory: { method: 'GET', path: '/api/v1/agents/{id}/history', credential: 'token', replies: [200] },
+  listAgentHistory: { method: 'GET', path: '/api/v1/agents/{id}/history', credential: 'token', replies: [200] },
   listAccounts: { method: 'GET', path: '/api/v1/accounts', credential: 'token', replies: [200] },
   createAccount: { method: 'POST', path: '/api/v1/accounts', credential: 'token', replies: [201], body: 'json', key: true },
   getAccount: { method: 'GET', path: '/api/v1/accounts/{account_id}', credential: 'token', replies: [200,304] },

@@ -353,7 +353,7 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
     const isSuperuser = caller === 'superuser';
     for (const [operation, request, expected] of [
       ['updatePerson', { path: `${path}/update`, json: { name: ' ' } }, status(400, isGlobal(caller))],
-      ['getPersonHistory', { method: 'GET', path: `${path}/history` }, status(200, isGlobal(caller))],
+      ['listPersonHistory', { method: 'GET', path: `${path}/history` }, status(200, isGlobal(caller))],
       // The service of transcripts does not run.
       ['exportPerson', { method: 'GET', path: `${path}/export` }, status(503, isSuperuser)],
       ['erasePerson', { path: `${path}/erase`, json: { confirm: 'another' } }, status(400, isSuperuser)],
@@ -367,13 +367,14 @@ describe('writes follow the policy (rules/access#access-model, rules/access#righ
 
   it.each(callerNames)('%s reads histories only of objects that it can edit', async (caller) => {
     const objects = [
-      ...slugs.map((slug) => ['getHolonHistory', `/holons/${idOf('holons', slug)}`, [slug]] as const),
+      ...slugs.map((slug) => ['listHolonHistory', `/holons/${idOf('holons', slug)}`, [slug]] as const),
       ...memberships.map(
-        (key) => ['getMembershipHistory', `/memberships/${idOf('memberships', membershipKey(key))}`, [key[1]]] as const,
+        (key) =>
+          ['listMembershipHistory', `/memberships/${idOf('memberships', membershipKey(key))}`, [key[1]]] as const,
       ),
       ...relationships.map(
         (ends) =>
-          ['getRelationshipHistory', `/relationships/${idOf('relationships', relationshipKey(ends))}`, ends] as const,
+          ['listRelationshipHistory', `/relationships/${idOf('relationships', relationshipKey(ends))}`, ends] as const,
       ),
     ];
     for (const [operation, path, holons] of objects) {

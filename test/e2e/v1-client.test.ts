@@ -225,8 +225,8 @@ describe('writes with the client (rules/memberships#lists)', () => {
       body: { is_archived: true },
     });
     expect((await client.listQuestions({ path })).body.items).toEqual([archived.body.question]);
-    expect((await client.getJourneyHistory({ path: { id: 'set-up' } })).body.items).toHaveLength(7);
-    expect((await client.getClassHistory({ path: classPath })).body.items).toHaveLength(2);
+    expect((await client.listJourneyHistory({ path: { id: 'set-up' } })).body.items).toHaveLength(7);
+    expect((await client.listClassHistory({ path: classPath })).body.items).toHaveLength(2);
     expect((await client.deleteClass({ path: classPath })).status).toBe(204);
     const refused = await refusalOf('deleteJourney', client.deleteJourney({ path: { slug: 'joining' } }));
     expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([409, 'in_use']);

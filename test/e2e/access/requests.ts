@@ -317,8 +317,8 @@ export const setupRequests: readonly {
   { operation: 'updateStep', method: 'POST', path: '/journeys/join/steps/asked/update', json: {}, allowed: 200 },
   { operation: 'listQuestions', method: 'GET', path: '/journeys/join/questions', allowed: 200 },
   { operation: 'createQuestion', method: 'POST', path: '/journeys/join/questions', json: { text: ' ' }, allowed: 400 },
-  { operation: 'getJourneyHistory', method: 'GET', path: '/journeys/join/history', allowed: 200 },
-  { operation: 'getClassHistory', method: 'GET', path: '/classes/holon/closed/history', allowed: 200 },
+  { operation: 'listJourneyHistory', method: 'GET', path: '/journeys/join/history', allowed: 200 },
+  { operation: 'listClassHistory', method: 'GET', path: '/classes/holon/closed/history', allowed: 200 },
 ];
 /** The same for objects that do not exist: 404 for every caller. */
 export const missingSetup = [

@@ -79,7 +79,7 @@ export const agentV1Routes = [
   route({
     method: 'GET',
     path: `${root}/{id}/history`,
-    operationId: 'getAgentHistory',
+    operationId: 'listAgentHistory',
     summary: 'List changes of an agent',
     description:
       'Newest first. Entries are stored for `HISTORY_RETENTION_DAYS`. Values of secrets are not stored; an entry says only that they changed.',

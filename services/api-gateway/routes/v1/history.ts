@@ -16,24 +16,24 @@ interface HistoryOf {
 
 /** Objects whose path has one segment. */
 const objects: readonly HistoryOf[] = [
-  { kind: 'people', operationId: 'getPersonHistory', tag: 'people', name: 'person', scope: 'directory:read' },
-  { kind: 'holons', operationId: 'getHolonHistory', tag: 'holons', name: 'holon', scope: 'directory:read' },
+  { kind: 'people', operationId: 'listPersonHistory', tag: 'people', name: 'person', scope: 'directory:read' },
+  { kind: 'holons', operationId: 'listHolonHistory', tag: 'holons', name: 'holon', scope: 'directory:read' },
   {
     kind: 'memberships',
-    operationId: 'getMembershipHistory',
+    operationId: 'listMembershipHistory',
     tag: 'memberships',
     name: 'membership',
     scope: 'directory:read',
   },
   {
     kind: 'relationships',
-    operationId: 'getRelationshipHistory',
+    operationId: 'listRelationshipHistory',
     tag: 'relationships',
     name: 'relationship',
     scope: 'directory:read',
   },
-  { kind: 'journeys', operationId: 'getJourneyHistory', tag: 'journeys', name: 'journey', scope: 'workspace:read' },
-  { kind: 'accounts', operationId: 'getAccountHistory', tag: 'accounts', name: 'account', scope: 'accounts:write' },
+  { kind: 'journeys', operationId: 'listJourneyHistory', tag: 'journeys', name: 'journey', scope: 'workspace:read' },
+  { kind: 'accounts', operationId: 'listAccountHistory', tag: 'accounts', name: 'account', scope: 'accounts:write' },
 ];
 
 const description =
@@ -67,7 +67,7 @@ export const historyRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/classes/{object_kind}/{slug}/history',
-    operationId: 'getClassHistory',
+    operationId: 'listClassHistory',
     tag: 'classes',
     summary: 'List changes of a class',
     description,

@@ -158,6 +158,7 @@ export const personDataRoutes = [
     scope: 'directory:write',
     params: personId,
     rpc: getErasure,
+    etag: true,
     replies: { 200: { description: 'The latest erasure of the person.', schema: getErasure.reply } },
   }),
 ];
