@@ -22,6 +22,13 @@ interface Dependencies {
   readonly refusals: Pick<Refusals, 'access'>;
 }
 
+interface RestorableRow {
+  readonly event_id: number | null;
+  readonly participants: string;
+  /** Null for a conversation that is not deleted. */
+  readonly deleted_at: unknown;
+}
+
 export class ConversationAccess {
   readonly #deps: Dependencies;
   readonly #isOpen: boolean;
@@ -67,13 +74,16 @@ export class ConversationAccess {
   }
 
   /**
-   * Checks the right to restore a conversation of the event. A deleted conversation is hidden from all other callers, so
-   * a missing one (undefined) has the same response for them.
-   * @throws AppError 404 for callers with restricted access (D69), 403 `coherence_access_required` for all others
+   * Checks the right to restore a conversation. A deleted conversation is hidden from participants, so that a missing one
+   * (undefined) has the same response for them.
+   * @throws AppError 404 for callers that cannot see it (D69), 403 `coherence_access_required` for all others
    */
-  async requireRestorer(eventId: number | null | undefined, context: CallContext): Promise<void> {
-    if (await this.mayEdit(eventId ?? null, context)) return;
-    throw this.restrictedUser(context.actor) === undefined ? editorRequired() : this.#deps.refusals.access();
+  async requireRestorer(row: RestorableRow | undefined, context: CallContext): Promise<void> {
+    if (await this.mayEdit(row?.event_id ?? null, context)) return;
+    const caller = this.restrictedUser(context.actor);
+    const isSeen =
+      caller === undefined || (row?.deleted_at === null && isWithin({ personId: caller.personId, eventIds: [] }, row));
+    throw isSeen ? editorRequired() : this.#deps.refusals.access();
   }
 
   /** @throws AppError 403 `coherence_access_required` (D13) for users without coherence access */

@@ -227,7 +227,7 @@ async function restore(
 ): Promise<Reply> {
   const id = requireId(request.conversation_id);
   const row = await findAnyConversation(deps.db, { id });
-  await deps.access.requireRestorer(row?.event_id, context);
+  await deps.access.requireRestorer(row, context);
   if (row === undefined) throw notFound();
   return deps.idempotency.run(context, request, async (tx) => {
     const by = describeActor(context);
