@@ -47,7 +47,21 @@ const requests: Readonly<Record<string, () => Call>> = {
   downloadTranscript: () => ({}),
   downloadCaptions: () => ({}),
   readImportEvidence: () => ({}),
+  updateConversation: () => ({ json: { finish: null } }),
+  deleteConversation: () => ({}),
+  restoreConversation: () => ({}),
+  listConversationNotes: () => ({}),
+  createConversationNote: () => ({ json: { body: 'probe' } }),
+  getConversationTimeline: () => ({}),
 };
+/** Operations for editors: coherence access or team authority over the event (W8). */
+const ofEditors = [
+  'updateConversation',
+  'deleteConversation',
+  'restoreConversation',
+  'listConversationNotes',
+  'createConversationNote',
+];
 /** Operations that return conversations without naming one in the path. */
 const listings = [
   'findActiveConversations',
@@ -56,14 +70,19 @@ const listings = [
   'browseHolonConversations',
   'browseJourneyConversations',
 ];
-/** Operations of these services that do not contain conversation data. Routes below `/media` are tested separately. */
-const others = ['explainBookingHook', 'receiveBooking', 'receiveMeetingReport', 'downloadMedia'];
+/**
+ * Operations of these services that do not return conversation data of others. Routes below `/media` are tested
+ * separately.
+ */
+const others = ['createConversation', 'explainBookingHook', 'receiveBooking', 'receiveMeetingReport', 'downloadMedia'];
 
 /**
  * Operators see job data, not conversation content, and are authorized by their groups
  * (test/e2e/auth-table.drill.test.ts).
  */
 const ofMembers = routes.filter(({ path }) => !path.startsWith('/api/ops/'));
+/** Operations whose lists have an entry for each deletion and restore. */
+const growing = ['listConversationNotes', 'getConversationTimeline'];
 const naming = ofMembers.filter(({ path }) => path.includes('{conversation_id}'));
 const isRead = ({ method }: Route): boolean => method === 'GET';
 
@@ -189,6 +208,7 @@ describe('an account without access to a members-only conversation (D69; OWASP A
 
 describe('callers with access to a members-only conversation (D69)', () => {
   let id: number;
+  const undoDelete = (): Promise<Answer> => platform.call('POST', `${api}/${id}/restore`, { token: tokens.eve });
   beforeAll(async () => {
     id = await circle.createRich('told in the circle');
   });
@@ -196,11 +216,49 @@ describe('callers with access to a members-only conversation (D69)', () => {
   const tokenOf = (key: (typeof members)[number]): string => (key === 'shared' ? platform.sharedToken : tokens[key]);
 
   it.each(
-    naming.flatMap((route) => members.map((member) => ({ route, member, title: `${route.method} ${route.path}` }))),
+    naming.flatMap((route) =>
+      members
+        .filter((member) => member !== 'ben' || !ofEditors.includes(route.operationId))
+        .map((member) => ({ route, member, title: `${route.method} ${route.path}` })),
+    ),
   )('$title is allowed for the caller $member', async ({ route, member }) => {
+    const { operationId } = route;
+    if (operationId === 'restoreConversation')
+      expect((await platform.call('DELETE', `${api}/${id}`, { token: tokens.eve })).status).toBe(204);
     const answer = await ask(route, id, tokenOf(member));
-    expect(member === 'shared' && route.auth === 'user' ? [403] : [200, 201]).toContain(answer.status);
+    const isRefused = member === 'shared' && route.auth === 'user';
+    expect(isRefused ? [403] : operationId === 'deleteConversation' ? [204] : [200, 201]).toContain(answer.status);
+    const undone = await undoDelete();
+    const wasDeleted = operationId === (isRefused ? 'restoreConversation' : 'deleteConversation');
+    expect([operationId, undone.status]).toEqual([operationId, wasDeleted ? 200 : 409]);
   });
+
+  it.each(naming.filter(({ operationId }) => ofEditors.includes(operationId)))(
+    '$method $path returns 403 to a participant without rights to edit, and changes nothing (D13)',
+    async (route) => {
+      const read = async (): Promise<unknown[]> =>
+        Promise.all(
+          ['', '/notes', '/timeline'].map(
+            async (path) => (await platform.call('GET', `${api}/${id}${path}`, { token: tokens.eve })).json,
+          ),
+        );
+      const before = await read();
+      for (const headers of [{}, { 'if-match': '"other"' }, { 'idempotency-key': `refused-${route.operationId}` }]) {
+        const { json } = requests[route.operationId]?.() ?? {};
+        const answer = await platform.call(route.method, route.path.replace('{conversation_id}', String(id)), {
+          ...(json === undefined ? {} : { json }),
+          headers,
+          token: tokens.ben,
+        });
+        expect([answer.status, answer.json]).toEqual([
+          403,
+          expect.objectContaining({ error: 'coherence_access_required' }),
+        ]);
+        expect(answer.headers.get('etag')).toBeNull();
+      }
+      expect(await read()).toEqual(before);
+    },
+  );
 
   it.each(members)('lists the members-only conversation for: %s', async (member) => {
     expect(await readListings(tokenOf(member))).toContain('told in the circle');
@@ -214,12 +272,17 @@ describe('traces of a deleted conversation (D67)', () => {
   let start: string;
   const shown = new Map<string, string>();
   const readers = (): string[] => [platform.sharedToken, tokens.ada, tokens.ben, tokens.dora, tokens.eve];
+  const readerOf = ({ operationId }: Route): string => (ofEditors.includes(operationId) ? tokens.dora : tokens.ben);
 
   beforeAll(async () => {
     id = await circle.createRich(said);
     mediaUrl = (await platform.call('GET', `${api}/${id}/video`)).json.url;
     expect(await (await fetch(`${platform.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`);
-    for (const route of naming.filter(isRead)) shown.set(route.operationId, (await ask(route, id, tokens.ben)).text);
+    for (const route of naming.filter(isRead)) {
+      const answer = await ask(route, id, readerOf(route));
+      expect([route.operationId, answer.status]).toEqual([route.operationId, 200]);
+      shown.set(route.operationId, answer.text);
+    }
     expect([...shown.values()].join()).toContain(said);
     ({ start } = JSON.parse(shown.get('getConversation') ?? '') as { start: string });
     await platform.sql(
@@ -240,7 +303,9 @@ describe('traces of a deleted conversation (D67)', () => {
   });
 
   it.each(naming)('$method $path does not reveal a deleted conversation to any caller', async (route) => {
-    for (const token of readers()) {
+    // Callers who may edit conversations of the event can restore it (W8).
+    const callers = route.operationId === 'restoreConversation' ? [tokens.ben, tokens.carl, tokens.gina] : readers();
+    for (const token of callers) {
       if (token === platform.sharedToken && route.auth === 'user') continue;
       const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
       expect([refused.status, refused.text]).toEqual([404, nothing.text]);
@@ -292,7 +357,13 @@ describe('traces of a deleted conversation (D67)', () => {
     const restored = await platform.cli('conversations', 'restore', String(id), '--json');
     expect([restored.code, JSON.parse(restored.stdout)]).toEqual([0, { conversation_id: id, has_booking: true }]);
     for (const route of naming.filter(isRead)) {
-      const { status, text } = await ask(route, id, tokens.ben);
+      const { status, text, json } = await ask(route, id, readerOf(route));
+      if (growing.includes(route.operationId)) {
+        const { items } = JSON.parse(shown.get(route.operationId) ?? '') as { items: unknown[] };
+        expect([status, json.items]).toEqual([200, expect.arrayContaining(items)]);
+        expect(json.items.length).toBeGreaterThan(items.length);
+        continue;
+      }
       const without = (body = ''): string => body.replace(/"updated_at":"[^"]*"/, '');
       expect([route.operationId, status, without(text)]).toEqual([
         route.operationId,
