@@ -16,10 +16,12 @@ export const historyParams = { kind: t.text, objectId: t.bigint, before: t.bigin
 /**
  * The reply `{items, next}` of one object's history, newest first.
  * @param actorName name of the person of account `e.account_id`, or null
+ * @param changes what the reader may see of `e.changes`
  */
 export function historyPageSql(
   { kind, objectId, before, limit }: Readonly<Record<keyof typeof historyParams, SqlPart>>,
   actorName: Sql,
+  changes: Sql = sql`e.changes`,
 ): Sql {
   return sql`
     with page as (
@@ -30,7 +32,7 @@ export function historyPageSql(
       'items', coalesce((select json_agg(json_build_object('at', iso_utc(e.at),
         'actor', case when e.actor_kind is not null then json_build_object('kind', e.actor_kind, 'name', ${actorName},
           'account_id', e.account_id, 'key_id', e.key_id) end,
-        'via', e.via, 'changes', e.changes) order by e.id desc) from shown e), '[]'),
+        'via', e.via, 'changes', ${changes}) order by e.id desc) from shown e), '[]'),
       'next', case when (select count(*) from page) > ${limit} then (select min(id)::text from shown) end)::text as body`;
 }
 

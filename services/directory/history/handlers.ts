@@ -24,7 +24,8 @@ export function createHistoryHandlers({ db }: Pick<Dependencies, 'db'>): Handler
   return {
     listHistory: async ({ kind, id: given, limit = historyPerPage, cursor }, { actor }) => {
       const objectId = await findEditable(db, kind, given, actor);
-      return bodyOf(await listHistory(db, { kind, objectId, before: readHistoryCursor(cursor), limit }));
+      const before = readHistoryCursor(cursor);
+      return bodyOf(await listHistory(db, { kind, objectId, before, limit, ...readViewer(actor) }));
     },
     nameActors: async ({ ids }) => ({ items: await nameActors(db, { ids }) }),
   };

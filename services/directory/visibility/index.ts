@@ -13,6 +13,7 @@ export {
   noteReadableSql,
   privateClassesSql,
   readViewer,
+  seenHolonSql,
   seenParentSql,
   viewerParams,
 } from './statements.ts';

@@ -89,10 +89,15 @@ export function belongsToVisibleHolonSql(classColumn: string, holonColumn: strin
       where seen.id = ${sql.id(holonColumn)} and ${holonVisibleSql('seen', 'seen_class', viewer)} offset 0))`;
 }
 
+/** Returns the SQL of the id of a holon, which is null if the caller cannot see it. */
+export function seenHolonSql(id: Sql, viewer: ViewerSql): Sql {
+  return sql`(select outer_holon.id from directory.holons outer_holon join directory.object_classes outer_class on outer_class.id = outer_holon.class_id
+      where outer_holon.id = ${id} and ${holonVisibleSql('outer_holon', 'outer_class', viewer)})`;
+}
+
 /** Returns the SQL of the id of the holon's parent, which is null if the caller cannot see it. */
 export function seenParentSql(holon: Sql, viewer: ViewerSql): Sql {
-  return sql`(select outer_holon.id from directory.holons outer_holon join directory.object_classes outer_class on outer_class.id = outer_holon.class_id
-      where outer_holon.id = ${holon}.parent_id and ${holonVisibleSql('outer_holon', 'outer_class', viewer)})`;
+  return seenHolonSql(sql`${holon}.parent_id`, viewer);
 }
 
 /** Returns the SQL of the holon's fields. The parent is null if the caller cannot see it. */

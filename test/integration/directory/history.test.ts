@@ -115,3 +115,97 @@ describe('access to a history (W10, W17)', () => {
     expect(await ask('accounts', '99999999999', user({ superuser: true }))).toBe('not_found');
   });
 });
+
+describe('ids of hidden holons in a history (W10, D48)', () => {
+  const document = (parent: string) => ({
+    classes: [
+      { slug: 'house', label: 'House' },
+      { slug: 'vault', label: 'Vault', private: true },
+    ],
+    people: [{ key: 'kim', name: 'Kim' }],
+    holons: [
+      { slug: 'vault-a', name: 'Vault A', class: 'vault' },
+      { slug: 'vault-b', name: 'Vault B', class: 'vault' },
+      { slug: 'street', name: 'Street', class: 'house' },
+      { slug: 'house', name: 'House', class: 'house', parent },
+    ],
+    accounts: [{ email: 'kim@example.org', person: 'kim', teams: [{ holon: 'house', active: true }] }],
+    journeys: [{ slug: 'stay', name: 'Stay', steps: [{ slug: 'asked', title: 'Asked' }] }],
+    memberships: [{ person: 'kim', holon: 'house', journey: 'stay' }],
+    relationships: [{ from: 'house', to: 'street', journey: 'stay' }],
+  });
+  let known: Record<string, Record<string, number>>;
+  const id = (list: string, key: string): number => known[list]?.[key] ?? 0;
+  const kim = (): Actor => user({ accountId: id('accounts', 'kim@example.org'), personId: id('people', 'kim') });
+  const parentsFor = async (actor: Actor): Promise<unknown[]> => {
+    const { items } = await fixture.call(listHistory, { kind: 'holons', id: String(id('holons', 'house')) }, actor);
+    return items.map(({ changes }) => changes['parent_id']);
+  };
+  beforeAll(async () => {
+    for (const parent of ['vault-a', 'vault-b', 'street']) ({ ids: known } = await fixture.apply(document(parent)));
+  });
+
+  it('are null for an editor of the holon that cannot see its former parents', async () => {
+    expect(await parentsFor(kim())).toEqual([
+      { old: null, new: id('holons', 'street') },
+      { old: null, new: null },
+      { old: null, new: null },
+    ]);
+  });
+
+  it('are shown to callers that see all holons, and to an editor with authority over the parent', async () => {
+    const [first, second, street] = ['vault-a', 'vault-b', 'street'].map((slug) => id('holons', slug));
+    const all = [
+      { old: second, new: street },
+      { old: first, new: second },
+      { old: null, new: first },
+    ];
+    for (const rights of [{ superuser: true }, { globalEditor: true }])
+      expect(await parentsFor(user(rights))).toEqual(all);
+    const teams = ['house', 'vault-b'].map((holon) => ({ holon, active: true }));
+    await fixture.apply({ accounts: [{ email: 'kim@example.org', person: 'kim', teams }] });
+    expect(await parentsFor(kim())).toEqual([
+      { old: second, new: street },
+      { old: null, new: second },
+      { old: null, new: null },
+    ]);
+  });
+
+  it('are null for an id of a holon that no longer exists', async () => {
+    await fixture.env.sql('update directory.history set changes = $1 where object_kind = $2 and object_id = $3', [
+      JSON.stringify({
+        parent_id: { old: 2_000_000_000, new: id('holons', 'street') },
+        name: { old: 'Old', new: 'House' },
+      }),
+      'holons',
+      id('holons', 'house'),
+    ]);
+    const { items } = await fixture.call(listHistory, { kind: 'holons', id: String(id('holons', 'house')) }, kim());
+    expect(items[0]?.changes).toEqual({
+      parent_id: { old: null, new: id('holons', 'street') },
+      name: { old: 'Old', new: 'House' },
+    });
+  });
+
+  it('are null in memberships and relationships too, whose visible holons and other fields are shown', async () => {
+    const cases = [
+      ['memberships', ['holon_id']],
+      ['relationships', ['from_holon_id', 'to_holon_id']],
+    ] as const;
+    for (const [kind, fields] of cases) {
+      const object = id(kind, Object.keys(known[kind] ?? {}).find((key) => key.includes('house')) ?? '');
+      const read = async () =>
+        (await fixture.call(listHistory, { kind, id: String(object) }, kim())).items[0]?.changes ?? {};
+      const shown = await read();
+      expect(shown['journey_slug']).toEqual({ old: null, new: 'stay' });
+      for (const field of fields) expect(shown[field]).toEqual({ old: null, new: expect.any(Number) });
+      for (const field of fields) {
+        await fixture.env.sql(
+          `update directory.history set changes = jsonb_set(changes::jsonb, $1::text[], $2::jsonb)::json where object_kind = $3 and object_id = $4`,
+          [[field, 'old'], String(id('holons', 'vault-a')), kind, object],
+        );
+      }
+      expect(await read()).toEqual(shown);
+    }
+  });
+});

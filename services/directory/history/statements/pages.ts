@@ -1,18 +1,36 @@
 /** The object of a history with what the caller may do with it, and the pages of a history (W10). */
 import { historyPageSql, historyParams } from '#libs/history';
-import { sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../lists/index.ts';
-import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
+import {
+  canEditHolonSql,
+  holonVisibleSql,
+  seenHolonSql,
+  type ViewerSql,
+  viewerParams,
+} from '../../visibility/index.ts';
+
+/** Fields whose values are ids of holons. */
+const holonFields = sql`('parent_id', 'holon_id', 'from_holon_id', 'to_holon_id')`;
+
+/** Returns the SQL of the changes of entry `e`. Ids of holons that the caller cannot see are null (D48). */
+function seenChangesSql(viewer: ViewerSql): Sql {
+  const seen = (name: 'old' | 'new'): Sql => seenHolonSql(sql`(f.value ->> ${sql.literal(name)})::integer`, viewer);
+  return sql`case when ${viewer.seesAll} then e.changes else (
+    select json_object_agg(f.key, case when f.key in ${holonFields} then json_build_object('old', ${seen('old')}, 'new', ${seen('new')}) else f.value end)
+    from json_each(e.changes) f) end`;
+}
 
 /** Returns a page. The name of an actor is that of the account's person, as long as both exist. */
 export const listHistory = statement.one({
   name: 'directory.history.list',
-  params: historyParams,
+  params: { ...historyParams, ...viewerParams },
   row: bodyRow,
-  sql: (params) =>
+  sql: ({ seesAll, accountId, ...params }) =>
     historyPageSql(
       params,
       sql`(select p.name from directory.accounts a join directory.people p on p.id = a.person_id where a.id = e.account_id)`,
+      seenChangesSql({ seesAll, accountId }),
     ),
 });
 
