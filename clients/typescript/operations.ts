@@ -5213,6 +5213,10 @@ export interface ExportPersonRequest {
     /** Id of the person. */
     person_id: number;
   };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
 }
 export type ExportPersonReply = ApiReply<200, PersonExport>;
 export type ExportPersonError =
@@ -7798,6 +7802,12 @@ export interface Operations {
    * For superusers and the person of the account. Contains no hashes of passwords and tokens.
    * `GET /api/v1/people/{person_id}/export`
    */
+  exportPerson(request: ExportPersonRequest & Conditional, options?: CallOptions): Promise<ExportPersonReply | NotModified>;
+  /**
+   * Export all data of a person
+   * For superusers and the person of the account. Contains no hashes of passwords and tokens.
+   * `GET /api/v1/people/{person_id}/export`
+   */
   exportPerson(request: ExportPersonRequest, options?: CallOptions): Promise<ExportPersonReply>;
   /**
    * Erase a person
@@ -8397,7 +8407,7 @@ export const operationTable = {
   createQuestion: { method: 'POST', path: '/api/v1/journeys/{slug}/questions', credential: 'token', replies: [201], body: 'json', key: true },
   updateQuestion: { method: 'POST', path: '/api/v1/journeys/{slug}/questions/{question_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   updatePerson: { method: 'POST', path: '/api/v1/people/{person_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
-  exportPerson: { method: 'GET', path: '/api/v1/people/{person_id}/export', credential: 'token', replies: [200], deadlineMs: 60000 },
+  exportPerson: { method: 'GET', path: '/api/v1/people/{person_id}/export', credential: 'token', replies: [200,304], deadlineMs: 60000 },
   erasePerson: { method: 'POST', path: '/api/v1/people/{person_id}/erase', credential: 'token', replies: [202], body: 'json', key: true },
   getPersonErasure: { method: 'GET', path: '/api/v1/people/{person_id}/erasure', credential: 'token', replies: [200,304] },
   mergePerson: { method: 'POST', path: '/api/v1/people/{person_id}/merge', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 55000 },

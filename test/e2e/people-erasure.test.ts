@@ -81,6 +81,14 @@ describe('export over HTTP', () => {
     expect(own.text).not.toMatch(/argon2|secret_sha256|whsec_/);
   });
 
+  it('returns 304 for the tag of the export, also to another caller (rules/http#etag)', async () => {
+    const read = (token: string, headers = {}) => platform.call('GET', path('cleo', 'export'), { token, headers });
+    const token = await login('cleo');
+    const tag = (await read(root)).headers.get('etag') ?? '';
+    const again = await read(token, { 'if-none-match': tag });
+    expect([again.status, again.headers.get('etag'), again.text]).toEqual([304, tag, '']);
+  });
+
   it('is denied to others, and unknown people are not found', async () => {
     const token = await login('ben');
     expect((await platform.call('GET', path('zora', 'export'), { token })).status).toBe(403);

@@ -23,6 +23,7 @@ const rule: readonly (readonly [RegExp, (access: Access) => Scope | null])[] = [
   [/^\/api\/v1\/(?:agents|spheres)\b/, usual('workspace')],
   [/^\/api\/v1\/(?:classes|journeys)\/.*\/(?:history|questions)\b/, usual('workspace')],
   [/^\/api\/v1\/(?:classes|journeys)\b/, (access) => (access === 'read' ? 'directory:read' : 'workspace:write')],
+  [/^\/api\/v1\/people\/\{person_id\}\/(?:export|erasure)$/, () => 'directory:write'],
   [/^\/api\/v1\//, usual('directory')],
   [/^\/api\/ops\//, usual('ops')],
   [/^\/api\/agents\//, () => 'agents:read'],

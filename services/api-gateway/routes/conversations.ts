@@ -202,7 +202,7 @@ export const editingRoutes = [
     summary: 'List notes of a conversation',
     description: `${editing} Newest first.`,
     auth: 'user',
-    scope: 'conversations:read',
+    scope: 'conversations:write',
     params,
     query: Type.Object(notesQuery),
     rpc: conversations.rpcs.listConversationNotes,

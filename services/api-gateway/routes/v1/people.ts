@@ -128,6 +128,7 @@ export const personDataRoutes = [
     params: personId,
     rpc: exportPerson,
     deadlineMs: exportPerson.timeoutMs,
+    etag: true,
     replies: { 200: { description: 'The data by part.', schema: exportPerson.reply } },
   }),
   route({
