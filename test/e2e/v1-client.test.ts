@@ -10,6 +10,8 @@ import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;
 let client: Client;
+/** The client of a superuser. */
+let root: Client;
 let ids: Record<string, Record<string, number>>;
 const used = new Set<string>();
 const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
@@ -28,6 +30,7 @@ const document = {
   people: [
     { key: 'ed', name: 'Ed Editor', contact: { email: 'ed@example.org' } },
     { key: 'hana', name: 'Hana Host' },
+    { key: 'root', name: 'Ruth Root' },
   ],
   accounts: [
     {
@@ -37,6 +40,7 @@ const document = {
       global_editor: true,
       groups: ['workspace_editors'],
     },
+    { email: 'root@example.org', person: 'root', password: 'secret-of-root', superuser: true },
   ],
   holons: [
     { slug: 'summer', name: 'Summer camp', class: 'camp' },
@@ -50,18 +54,25 @@ beforeAll(async () => {
   platform = await startTestPlatform(
     import.meta.url,
     {},
-    { services: ['directory', 'conversations', 'media', 'api-gateway', 'events'] },
+    { services: ['directory', 'conversations', 'transcripts', 'media', 'agents', 'api-gateway', 'events'] },
   );
   ({ ids } = await platform.apply(document));
-  const { token } = (await platform.client.login({ body: { email: 'ed@example.org', password: 'secret-of-ed' } })).body;
-  client = new Proxy(platform.client.withToken(token), {
-    get: (target, name: keyof Client) => {
-      used.add(name);
-      return target[name];
-    },
-  });
+  client = await login('ed');
+  root = await login('root');
 });
 afterAll(() => platform.stop());
+
+/** Returns a client of the account that records the names of the operations that it calls. */
+async function login(name: string): Promise<Client> {
+  const body = { email: `${name}@example.org`, password: `secret-of-${name}` };
+  const { token } = (await platform.client.login({ body })).body;
+  return new Proxy(platform.client.withToken(token), {
+    get: (target, operation: keyof Client) => {
+      used.add(operation);
+      return target[operation];
+    },
+  });
+}
 
 /** Returns the error with which the operation rejects the call, typed by the error's name. */
 async function refusalOf<Name extends keyof OperationErrors>(
@@ -232,7 +243,125 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([409, 'in_use']);
     expect((await client.deleteJourney({ path })).status).toBe(204);
   });
+});
 
+describe('objects created, changed and deleted with the client (W1 to W7)', () => {
+  it('create a holon with a member and a relationship, and delete them', async () => {
+    const { holon } = (await client.createHolon({ body: { name: 'Autumn camp', class: 'camp' } })).body;
+    const path = { holon_id: holon.id };
+    const { membership } = (
+      await client.createMembership({
+        body: { person_id: idOf('people', 'hana'), holon_id: holon.id, journey_slug: 'joining' },
+      })
+    ).body;
+    const { relationship } = (
+      await client.createRelationship({ body: { from_holon_id: holon.id, to_holon_id: idOf('holons', 'winter') } })
+    ).body;
+    expect([holon.slug, membership.person.name, relationship.to_holon.slug]).toEqual([
+      'autumn-camp',
+      'Hana Host',
+      'winter',
+    ]);
+    const refused = await refusalOf('deleteHolon', client.deleteHolon({ path }));
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { code: 'in_use', counts: { children: 0, memberships: 1, relationships: 1, conversations: 0 } },
+    ]);
+    const histories = await Promise.all([
+      client.listHolonHistory({ path: { id: holon.id } }),
+      client.listMembershipHistory({ path: { id: membership.membership_id } }),
+      client.listRelationshipHistory({ path: { id: relationship.relationship_id } }),
+    ]);
+    expect(histories.map(({ body }) => body.items.map(({ actor, via }) => [actor?.name, via]))).toEqual(
+      histories.map(() => [['Ed Editor', 'api']]),
+    );
+    expect((await client.deleteMembership({ path: { membership_id: membership.membership_id } })).status).toBe(204);
+    expect((await client.deleteRelationship({ path: { relationship_id: relationship.relationship_id } })).status).toBe(
+      204,
+    );
+    expect((await client.deleteHolon({ path })).status).toBe(204);
+    expect((await refusalOf('getHolon', client.getHolon({ path }))).status).toBe(404);
+  });
+
+  it('add, edit and delete notes with the client', async () => {
+    const [person, holon] = [{ person_id: idOf('people', 'hana') }, { holon_id: idOf('holons', 'summer') }];
+    const { note } = (await client.createPersonNote({ path: person, body: { body: 'Called.' } })).body;
+    const { note: plan } = (await client.createHolonNote({ path: holon, body: { body: 'Plan.' } })).body;
+    const edited = await client.updateNote({ path: { note_id: note.id }, body: { body: 'Called twice.' } });
+    expect(edited.body.note.body).toBe('Called twice.');
+    const listed = await client.listNotesOfPerson({ path: person });
+    expect(listed.body.items.map(({ body }) => body)).toContain('Called twice.');
+    for (const { id } of [note, plan]) expect((await client.deleteNote({ path: { note_id: id } })).status).toBe(204);
+    const { body } = await client.listNotesOfHolon({ path: holon });
+    expect(body.items.map(({ body: text }) => text)).not.toContain('Plan.');
+  });
+
+  it('change a person and list the changes', async () => {
+    const id = idOf('people', 'hana');
+    const { body } = await client.updatePerson({ path: { person_id: id }, body: { description: 'Hosts.' } });
+    expect(body.changes).toEqual({ description: { old: '', new: 'Hosts.' } });
+    expect((await client.listPersonHistory({ path: { id } })).body.items[0]?.changes).toEqual(body.changes);
+  });
+
+  it('create and retire a sphere with the client', async () => {
+    const { sphere } = (await client.createSphere({ body: { name: 'Water' } })).body;
+    expect((await client.listSpheres()).body.items).toEqual([sphere]);
+    const path = { sphere_id: sphere.id };
+    const retired = await client.updateSphere({ path, body: { is_active: false } });
+    expect(retired.body.changes).toEqual({ is_active: { old: true, new: false } });
+    expect((await client.listSpheres()).body.items).toEqual([]);
+    expect((await client.listSpheres({ query: { include_inactive: true } })).body.items).toEqual([retired.body.sphere]);
+  });
+
+  it('create, change and delete an agent with the client', async () => {
+    const path = { slug: 'camp-guide' };
+    await client.createAgent({ body: { ...path, name: 'Camp guide', prompt: 'Answer shortly.' } });
+    const shown = await client.getWorkspaceAgent({ path });
+    const headers = { 'If-None-Match': shown.headers.get('etag') ?? '' };
+    expect((await client.getWorkspaceAgent({ path, headers })).status).toBe(304);
+    const { body } = await client.updateAgent({ path, body: { name: 'Guide' } });
+    expect(body.changes).toEqual({ name: { old: 'Camp guide', new: 'Guide' } });
+    const { items } = (await client.listWorkspaceAgents({ query: { q: 'guide' } })).body;
+    expect(items.map(({ slug, name }) => [slug, name])).toEqual([['camp-guide', 'Guide']]);
+    const history = await client.listAgentHistory({ path: { id: path.slug } });
+    expect(history.body.items.map(({ via }) => via)).toEqual(['api', 'api']);
+    expect((await client.deleteAgent({ path })).status).toBe(204);
+    expect((await refusalOf('getWorkspaceAgent', client.getWorkspaceAgent({ path }))).status).toBe(404);
+  });
+
+  it('invite an account and change its rights if the caller is a superuser', async () => {
+    const { account, invitation } = (await root.createAccount({ body: { email: 'new-account@example.org' } })).body;
+    const path = { account_id: account.id };
+    expect(invitation.url).toMatch(/\/console\/invitation/);
+    expect((await root.listAccounts({ query: { q: 'new-account' } })).body.items).toEqual([account]);
+    const { body } = await root.updateAccount({ path, body: { groups: ['chat_agents'] } });
+    expect([body.changes, (await root.getAccount({ path })).body.account]).toEqual([
+      { groups: { old: [], new: ['chat_agents'] } },
+      body.account,
+    ]);
+    const reset = await root.resetAccountPassword({ path });
+    expect(reset.body.invitation.token).not.toBe(invitation.token);
+    const history = await root.listAccountHistory({ path: { id: account.id }, query: { limit: 1 } });
+    expect([history.body.items.length, history.body.next]).toEqual([1, expect.any(String)]);
+    const refused = await refusalOf('listAccounts', client.listAccounts());
+    expect(refused.status).toBe(403);
+  });
+
+  it('export and erase a person if the caller is a superuser', async () => {
+    const { person } = (await client.createPerson({ body: { name: 'Gone Soon' } })).body;
+    const path = { person_id: person.id };
+    const exported = await root.exportPerson({ path });
+    expect(exported.body.person).toEqual([expect.objectContaining({ id: person.id, name: 'Gone Soon' })]);
+    const headers = { 'If-None-Match': exported.headers.get('etag') ?? '' };
+    expect((await root.exportPerson({ path, headers })).status).toBe(304);
+    const wrong = await refusalOf('erasePerson', root.erasePerson({ path, body: { confirm: 'Gone' } }));
+    expect(wrong.status).toBe(400);
+    const { status, body } = await root.erasePerson({ path, body: { confirm: 'Gone Soon' } });
+    expect([status, (await root.getPersonErasure({ path })).body.erasure.id]).toEqual([202, body.erasure.id]);
+  });
+});
+
+describe('events, webhooks and logout with the client', () => {
   it('read new events of the feed with the client', async () => {
     const { body } = await client.listEvents({ query: { after: 'latest', wait: 30 } });
     expect([body.items, body.has_more]).toEqual([[], false]);
