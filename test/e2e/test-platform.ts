@@ -10,7 +10,8 @@ import { createTestEnvironment, runCli, startPlatform, waitFor } from '#libs/tes
 import type { Platform, TestEnvironment } from '#libs/testing';
 import { createClient } from '../../clients/typescript/index.ts';
 import type { Client, FindActiveConversationsReply } from '../../clients/typescript/index.ts';
-import { askCli } from '../ask-cli.ts';
+import { runCommand } from '../ask-cli.ts';
+import { createOperatorLogin } from '../operator-login.ts';
 import { createRecorder } from './contract/recorder.ts';
 import type { Recorder } from './contract/recorder.ts';
 
@@ -52,10 +53,12 @@ export interface TestPlatform {
    * session.
    */
   sql: TestEnvironment['sql'];
+  /** Runs a CLI command in another process; with the HTTP APIs as `ask`. */
   cli: Platform['cli'];
   /**
-   * Runs a CLI command in the test process and returns its `--json` output. @throws the error of the command; its
-   * property `answer` is the output printed before the error
+   * Runs a CLI command in the test process and returns its `--json` output. It calls the HTTP APIs as a superuser of its
+   * own, unless `logInCli` was called. @throws the error of the command; its property `answer` is the output printed
+   * before the error
    */
   ask(...args: string[]): Promise<any>;
   /** Makes `cli` and `ask` call the HTTP APIs with this token. */
@@ -86,6 +89,9 @@ export interface TestPlatformOptions {
   /** Folder of the code that the processes run until they are restarted. */
   startedFrom?: string;
 }
+
+/** Groups of commands that call no HTTP API, or choose the credential themselves. */
+const groupsWithoutHttp = new Set(['backup', 'completion', 'doctor', 'login', 'logout', 'profiles', 'secrets']);
 
 /** Like `fetch`, but its error names the failed request. */
 export async function fetchNamed(url: string, init: RequestInit = {}): Promise<Response> {
@@ -167,8 +173,19 @@ async function startInside(
     return { status: response.status, headers: response.headers, text, json: parsed };
   }
 
-  let cliSettings = runtime.cliSettings;
-  const ask: TestPlatform['ask'] = (...args) => askCli(cliSettings, ...args);
+  const operatorToken = createOperatorLogin(env.sql);
+  let chosenToken: string | undefined;
+  const logIn = async (): Promise<Record<string, string>> => ({
+    COHERENCE_URL: runtime.baseUrl,
+    COHERENCE_KEY: chosenToken ?? (await operatorToken()),
+  });
+  const ask: TestPlatform['ask'] = (...args) => runCommand(runtime.cliSettings, args, logIn);
+  const cli: TestPlatform['cli'] = async (...args) => {
+    const usesHttp = chosenToken !== undefined || !groupsWithoutHttp.has(args[0] ?? '');
+    // Without a database, commands over NATS still run.
+    const credential = usesHttp ? await logIn().catch(() => ({})) : {};
+    return runCli(args, { ...runtime.cliSettings, ...credential });
+  };
 
   async function apply(document: Record<string, unknown>): Promise<Applied> {
     const file = join(folder, `${randomBytes(6).toString('hex')}.json`);
@@ -212,10 +229,10 @@ async function startInside(
     client,
     recorder,
     sql: env.sql,
-    cli: (...args) => runCli(args, cliSettings),
+    cli,
     ask,
     logInCli: (token) => {
-      cliSettings = { ...runtime.cliSettings, COHERENCE_URL: runtime.baseUrl, COHERENCE_KEY: token };
+      chosenToken = token;
     },
     apply,
     login,
