@@ -14,6 +14,23 @@ export const password = 'seven green parrots';
 export const ip = '192.0.2.1';
 export const endpointTypes = ['conversation.created'];
 
+/** One call of an operation. `actor` is omitted for calls by operators and by unauthenticated callers. */
+export interface Act {
+  readonly request: object;
+  readonly target: { readonly type: string; readonly id: number | string } | null;
+  readonly actor?: Actor;
+  /** Account that the entry names when the call has no actor. */
+  readonly accountId?: number | null;
+  readonly isRefused?: boolean;
+  /** Waits for the end of the job that the call starts. The job writes an equal entry for what it changes. */
+  readonly ended?: () => Promise<unknown>;
+}
+/** Creates what the call needs, and returns the call. */
+export type Row = () => Promise<Act>;
+
+/** The target is the object that the call creates, so its id is known only after the call. */
+export const newest = (type: string) => ({ type, id: 'newest' });
+
 export type AuditFixture = Awaited<ReturnType<typeof startAuditFixture>>;
 
 /** Starts the fixture. Each `new…` function creates one object and returns its id. */
@@ -68,8 +85,7 @@ export async function startAuditFixture(fileUrl: string) {
 
   let made = 0;
   const newName = (): string => `name-${++made}`;
-  async function newPerson(): Promise<number> {
-    const key = newName();
+  async function newPerson(key = newName()): Promise<number> {
     const document = { people: [{ key, name: key }] };
     return (await call(directory.rpcs.applyWorkspace, { document, dry_run: false })).ids['people']?.[key] ?? 0;
   }

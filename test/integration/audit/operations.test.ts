@@ -2,35 +2,35 @@
  * Calls every operation that declares an action once: it writes one entry with actor, action and target (A1;
  * rules/audit#what-is-written).
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor, Rpc } from '#libs/contract';
+import type { Rpc } from '#libs/contract';
 import { newContext } from '#libs/nats';
+import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
 import { transcripts } from '#services/transcripts';
 import { contracts } from '../../../libs/servers/service-contracts.ts';
-import { endpointTypes, ip, issuer, password, type AuditFixture, startAuditFixture } from './fixture.ts';
+import {
+  type Act,
+  type AuditFixture,
+  endpointTypes,
+  ip,
+  issuer,
+  newest,
+  password,
+  type Row,
+  startAuditFixture,
+} from './fixture.ts';
+import { createSetupRows } from './setup-rows.ts';
 
 let fixture: AuditFixture;
 beforeAll(async () => {
   fixture = await startAuditFixture(import.meta.url);
 });
 afterAll(() => fixture.env.stop());
-
-/** One call of an operation. `actor` is omitted for calls by operators and by unauthenticated callers. */
-interface Act {
-  readonly request: object;
-  readonly target: { readonly type: string; readonly id: number | string } | null;
-  readonly actor?: Actor;
-  /** Account that the entry names when the call has no actor. */
-  readonly accountId?: number | null;
-  readonly isRefused?: boolean;
-}
-/** Creates what the call needs, and returns the call. */
-type Row = () => Promise<Act>;
 
 const ofCli =
   (row: () => Promise<Omit<Act, 'actor'>>): Row =>
@@ -118,10 +118,12 @@ const agentRows: Record<string, Row> = {
   }),
 };
 
-const ofConversation = (more: object) => async () => {
-  const id = await fixture.newConversation();
-  return { request: { conversation_id: id, ...more }, target: { type: 'conversation', id } };
-};
+const ofConversation =
+  <More extends object>(more: More) =>
+  async () => {
+    const id = await fixture.newConversation();
+    return { request: { conversation_id: id, ...more }, target: { type: 'conversation', id } };
+  };
 const after =
   (name: 'adminDelete' | 'adminConnect', row: () => Promise<Omit<Act, 'actor'>>): (() => Promise<Omit<Act, 'actor'>>) =>
   async () => {
@@ -132,6 +134,13 @@ const after =
   };
 const conversationRows: Record<string, Row> = {
   ...receiptRows('conversations', () => fixture.newReceipt()),
+  'conversations.editing.update': ofRoot(ofConversation({ start: '2026-01-01T10:00:00Z' })),
+  'conversations.editing.delete': ofRoot(ofConversation({})),
+  'conversations.editing.restore': ofRoot(async () => {
+    const act = await ofConversation({})();
+    await fixture.call(conversations.rpcs.deleteConversation, act.request, fixture.root);
+    return act;
+  }),
   'admin.conversations.import.apply': ofCli(async () => ({
     request: { items: [{ key: fixture.newName() }], dry_run: false },
     target: null,
@@ -145,14 +154,6 @@ const conversationRows: Record<string, Row> = {
   ),
   'admin.conversations.conversations.import-transcript': ofCli(ofConversation({})),
   'admin.conversations.bookings.reconcile': ofCli(async () => ({ request: { dry_run: false }, target: null })),
-  'admin.conversations.people.erase': ofCli(async () => {
-    const id = await fixture.newPerson();
-    await fixture.newConversation([id]);
-    return {
-      request: { person_id: id, emails: [], name: null, after: 0, dry_run: false },
-      target: { type: 'person', id },
-    };
-  }),
 };
 
 const ofAccount = (requestOf: (email: string) => object) => async () => {
@@ -174,8 +175,17 @@ const merged = (requestOf: (keep: number, gone: number) => object) => async () =
   const [keep, gone] = [await fixture.newPerson(), await fixture.newPerson()];
   return { request: requestOf(keep, gone), target: { type: 'person', id: gone } };
 };
-/** The target is the object that the call creates, so its id is known only after the call. */
-const newest = (table: string) => ({ type: table, id: 'newest' });
+const newToken = () => ({ seed: 'seed', token_sha256: createHash('sha256').update(randomUUID()).digest('base64url') });
+const ofAccountId = (more: () => object) => async () => {
+  const { id } = await fixture.newAccount();
+  return { request: { account_id: id, ...more() }, target: { type: 'account', id } };
+};
+/** Waits until the erasure of the person has ended. */
+const erased = (personId: number) =>
+  waitFor(async () => {
+    const query = `select count(*)::integer as id from directory.person_erasures where person_id = $1 and state = 'done'`;
+    return (await fixture.one(query, [personId])) > 0;
+  });
 const directoryRows: Record<string, Row> = {
   'admin.directory.accounts.create': ofCli(async () => ({
     request: { email: `${fixture.newName()}@example.org` },
@@ -185,6 +195,21 @@ const directoryRows: Record<string, Row> = {
   'admin.directory.accounts.deactivate': ofCli(ofAccount((email) => ({ email }))),
   'admin.directory.accounts.grant': ofCli(ofAccount((email) => ({ email, superuser: true }))),
   'admin.directory.accounts.delete': ofCli(ofAccount((email) => ({ email }))),
+  'directory.accounts.invite': ofRoot(async () => ({
+    request: { email: `${fixture.newName()}@example.org`, ...newToken() },
+    target: newest('account'),
+  })),
+  'directory.accounts.update': ofRoot(ofAccountId(() => ({ global_editor: true }))),
+  'directory.accounts.reset-password': ofRoot(ofAccountId(newToken)),
+  'directory.accounts.accept-invitation': async () => {
+    const [email, token] = [`${fixture.newName()}@example.org`, newToken()];
+    const { account } = await fixture.call(directory.rpcs.inviteAccount, { email, ...token }, fixture.root);
+    return {
+      request: { token_sha256: token.token_sha256, password: 'eight green parrots', ip },
+      target: { type: 'account', id: account.id },
+      accountId: account.id,
+    };
+  },
   'directory.identities.verify': async () => {
     const { email, id } = await fixture.newAccount();
     return { request: { issuer, subject: email, email }, target: { type: 'account', id }, accountId: id };
@@ -222,13 +247,18 @@ const directoryRows: Record<string, Row> = {
     return { request: { email, password, ip }, target: { type: 'account', id }, accountId: id };
   },
   'directory.sessions.refuse-login': async () => ({ request: { ip }, target: null, accountId: null, isRefused: true }),
-  'admin.directory.people.suspend': ofCli(async () => {
-    const { personId: id } = await fixture.newAccount();
-    return { request: { person_id: id }, target: { type: 'person', id } };
+  'directory.people.erase': ofRoot(async () => {
+    const name = fixture.newName();
+    const id = await fixture.newPerson(name);
+    return { request: { person_id: id, confirm: name }, target: { type: 'person', id }, ended: () => erased(id) };
   }),
-  'admin.directory.people.erase': ofCli(async () => {
+  'admin.directory.people.start-erasure': ofCli(async () => {
     const id = await fixture.newPerson();
-    return { request: { person_id: id, operator: 'test', dry_run: false }, target: { type: 'person', id } };
+    return {
+      request: { person_id: id, visitor_ids: [], telegram_user_ids: [], operator: 'test' },
+      target: { type: 'person', id },
+      ended: () => erased(id),
+    };
   }),
   'directory.steps.patch-config': ofRoot(async () => ({
     request: { journey_slug: 'circle', step_slug: 'done', write: { config: { advance_on_success: true } } },
@@ -256,17 +286,7 @@ const eventRows: Record<string, Row> = {
   'events.endpoints.update': ofRoot(ofEndpoint({ description: 'Another' })),
   'events.endpoints.delete': ofRoot(ofEndpoint()),
   'events.endpoints.rotate-secret': ofRoot(ofEndpoint({ overlap_seconds: 0 })),
-  'admin.events.endpoints.switch': ofCli(ofEndpoint({ disabled: true })),
-  'admin.events.people.erase': ofCli(async () => {
-    const { email, id, personId } = await fixture.newAccount();
-    const { actor } = await fixture.logIn(email);
-    await fixture.call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, actor);
-    return {
-      request: { person_id: personId, account_ids: [id], dry_run: false },
-      target: { type: 'person', id: personId },
-    };
-  }),
-  ...both(['events.deliveries.redeliver', 'admin.events.deliveries.redeliver-any'], async () => {
+  'events.deliveries.redeliver': ofRoot(async () => {
     const endpointId = await fixture.newEndpoint();
     const { delivery } = await fixture.call(events.rpcs.testEndpoint, { endpoint_id: endpointId }, fixture.root);
     return {
@@ -274,16 +294,11 @@ const eventRows: Record<string, Row> = {
       target: { type: 'webhook_delivery', id: delivery.id },
     };
   }),
-  ...both(['events.deliveries.test', 'admin.events.deliveries.test-any'], ofEndpoint()),
-  ...both(['events.deliveries.recover', 'admin.events.deliveries.recover-any'], ofEndpoint({ since })),
+  'events.deliveries.test': ofRoot(ofEndpoint()),
+  'events.deliveries.recover': ofRoot(ofEndpoint({ since })),
 };
 
 const mediaRows: Record<string, Row> = {
-  'admin.media.people.erase': ofCli(async () => {
-    const id = await fixture.newPerson();
-    await fixture.newBlob('audio', id);
-    return { request: { person_id: id, account_ids: [], dry_run: false }, target: { type: 'person', id } };
-  }),
   'admin.media.recordings.set-finalized': ofCli(async () => {
     const { conversationId } = await fixture.newBlob('recording_front_trimmed');
     return { request: { items: [{ conversation_id: conversationId, finalized: true }] }, target: null };
@@ -295,12 +310,50 @@ const mediaRows: Record<string, Row> = {
 };
 const transcriptRows: Record<string, Row> = {
   'admin.transcripts.rows.install-legacy': ofCli(async () => ({ request: await fixture.rowsOf(null), target: null })),
-  'admin.transcripts.people.erase': ofCli(async () => {
+};
+
+/** Erasures that the directory requests from the other services for the caller `by`. */
+const erasures: Record<string, () => Promise<Pick<Act, 'request' | 'target'>>> = {
+  'agents.people.erase': async () => {
+    const [row] = await fixture.env.sql<{ visitor: string }>(
+      'select visitor_id as visitor from agents.threads where id = $1',
+      [await fixture.newThread()],
+    );
+    return { request: { visitor_ids: [row?.visitor], telegram_user_ids: [] }, target: null };
+  },
+  'conversations.people.erase': async () => {
+    const id = await fixture.newPerson();
+    await fixture.newConversation([id]);
+    return { request: { person_id: id, emails: [], name: null, after: 0 }, target: { type: 'person', id } };
+  },
+  'events.people.erase': async () => {
+    const { email, id, personId } = await fixture.newAccount();
+    const { actor } = await fixture.logIn(email);
+    await fixture.call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, actor);
+    return { request: { person_id: personId, account_ids: [id] }, target: { type: 'person', id: personId } };
+  },
+  'media.people.erase': async () => {
+    const id = await fixture.newPerson();
+    await fixture.newBlob('audio', id);
+    return { request: { person_id: id, account_ids: [] }, target: { type: 'person', id } };
+  },
+  'transcripts.people.erase': async () => {
     const id = await fixture.newPerson();
     await fixture.call(transcripts.rpcs.installLegacy, await fixture.rowsOf(id));
-    return { request: { person_id: id, after: 0, dry_run: false }, target: { type: 'person', id } };
-  }),
+    return { request: { person_id: id, after: 0 }, target: { type: 'person', id } };
+  },
 };
+const erasureFor =
+  (subject: string, accountId: number | null): Row =>
+  async () => {
+    const act = await erasures[subject]?.();
+    if (act === undefined) throw new Error(`${subject} has no row here`);
+    const by = { account_id: accountId, key_id: null, via: null };
+    return { ...act, request: { ...act.request, dry_run: false, by }, accountId };
+  };
+const erasureRows: Record<string, Row> = Object.fromEntries(
+  Object.keys(erasures).map((subject) => [subject, () => erasureFor(subject, fixture.root.accountId)()]),
+);
 
 const jobs = Object.assign({}, ...contracts.map(({ service }) => jobRows(service))) as Record<string, Row>;
 const table: Record<string, Row> = {
@@ -311,6 +364,8 @@ const table: Record<string, Row> = {
   ...eventRows,
   ...mediaRows,
   ...transcriptRows,
+  ...createSetupRows(() => fixture),
+  ...erasureRows,
 };
 const declared = contracts.flatMap(({ service, rpcs }) =>
   Object.values(rpcs)
@@ -327,6 +382,45 @@ interface Entry {
   readonly outcome: string;
 }
 
+interface Expected {
+  readonly rpc: Rpc;
+  readonly service: string;
+  readonly act: Act;
+  /** Whether operators of the admin CLI perform the action. */
+  readonly isOperators: boolean;
+}
+
+/** Performs the call and expects exactly one new audit entry of the service, and one of the job that it starts. */
+async function expectEntry({ rpc, service, act, isOperators }: Expected): Promise<void> {
+  const { request, target, actor, accountId = null, isRefused = false, ended } = act;
+  const last = await fixture.one(`select coalesce(max(id), 0)::integer as id from ${service}.audit_log`);
+  const answer = fixture.bus.call(rpc, request, {
+    ...newContext(),
+    requestId: randomUUID(),
+    ...(actor === undefined ? {} : { actor }),
+  });
+  const refusal = await answer.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!isRefused) expect(refusal).toBeUndefined();
+  await ended?.();
+  const entries = await fixture.env.sql<Entry>(
+    `select action, actor_kind as kind, account_id as account, target_type as type, target_id as target, outcome from ${service}.audit_log
+     where id > $1 order by id`,
+    [last],
+  );
+  const entry = {
+    action: rpc.audit,
+    kind: isOperators ? 'cli' : 'account',
+    account: isOperators ? null : actor?.kind === 'user' ? actor.accountId : accountId,
+    type: target?.type ?? null,
+    target: target === null ? null : target.id === 'newest' ? expect.stringMatching(/./) : String(target.id),
+    outcome: isRefused ? 'refused' : 'ok',
+  };
+  expect(entries).toEqual(ended === undefined ? [entry] : [entry, entry]);
+}
+
 describe('audited operations (A1)', () => {
   it('covers every operation with an audit action in this test', () => {
     expect(Object.keys(table).toSorted()).toEqual(declared.map(({ rpc }) => rpc.subject).toSorted());
@@ -337,36 +431,17 @@ describe('audited operations (A1)', () => {
     async (subject, rpc, service) => {
       const row = table[subject];
       if (row === undefined) throw new Error(`${subject} has no row here`);
-      const { request, target, actor, accountId = null, isRefused = false } = await row();
-      const last = await fixture.one(`select coalesce(max(id), 0)::integer as id from ${service}.audit_log`);
-      const answer = fixture.bus.call(rpc, request, {
-        ...newContext(),
-        requestId: randomUUID(),
-        ...(actor === undefined ? {} : { actor }),
-      });
-      const refusal = await answer.then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      if (!isRefused) expect(refusal).toBeUndefined();
-      const entries = await fixture.env.sql<Entry>(
-        `select action, actor_kind as kind, account_id as account, target_type as type, target_id as target, outcome from ${service}.audit_log
-       where id > $1 order by id`,
-        [last],
-      );
-      const isOperators = subject.startsWith('admin.');
-      expect(entries).toEqual([
-        {
-          action: rpc.audit,
-          kind: isOperators ? 'cli' : 'account',
-          account: isOperators ? null : actor?.kind === 'user' ? actor.accountId : accountId,
-          type: target?.type ?? null,
-          target: target === null ? null : target.id === 'newest' ? expect.stringMatching(/./) : String(target.id),
-          outcome: isRefused ? 'refused' : 'ok',
-        },
-      ]);
+      await expectEntry({ rpc, service, act: await row(), isOperators: subject.startsWith('admin.') });
     },
   );
+
+  it.each(
+    declared
+      .filter(({ rpc }) => rpc.subject in erasures)
+      .map(({ rpc, service }) => [rpc.subject, rpc, service] as const),
+  )('names the admin CLI in the entry of %s when it started the erasure', async (subject, rpc, service) => {
+    await expectEntry({ rpc, service, act: await erasureFor(subject, null)(), isOperators: true });
+  });
 
   it('stores no search text of an operator in the audit log', async () => {
     const logs = contracts.map(
