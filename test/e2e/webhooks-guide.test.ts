@@ -63,11 +63,16 @@ function start(secret: string): () => string {
 
 describe('docs/guides/webhooks-out.md', () => {
   it('sets up a receiver step by step that receives a test event', async () => {
-    const [, making = '', posting = '', , testing = ''] = blocks('sh');
+    const [, making = '', entering = '', posting = '', , testing = ''] = blocks('sh');
     let token = '';
     for (const line of making.split('\n')) token = (JSON.parse(await cli(line)) as { token?: string }).token ?? '';
-    const env = { ...process.env, BASE: platform.baseUrl, COHERENCE_KEY: token };
-    const made = JSON.parse((await run('sh', ['-c', posting], { env })).stdout) as { endpoint: object; secret: string };
+    const login = entering.replace('http://localhost:8080', platform.baseUrl).replace('svc_key_…', token);
+    expect(login).toBe(`export COHERENCE_URL=${platform.baseUrl} COHERENCE_KEY=${token}`);
+    platform.logInCli(token);
+    const made = JSON.parse((await run('sh', ['-c', `${login}\n${posting}`])).stdout) as {
+      endpoint: object;
+      secret: string;
+    };
     const shown = JSON.parse(blocks('json')[0] ?? '') as typeof made;
     expect(made).toEqual({
       endpoint: expect.objectContaining(shown.endpoint),
