@@ -4865,7 +4865,6 @@ export type DeleteClassError =
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 409; readonly body: InUseError | ConflictError }
   | { readonly status: 412; readonly body: PreconditionFailedV1Error }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -4953,7 +4952,6 @@ export type DeleteJourneyError =
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 409; readonly body: InUseError | ConflictError }
   | { readonly status: 412; readonly body: PreconditionFailedV1Error }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -5094,7 +5092,6 @@ export type DeleteStepError =
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 409; readonly body: InUseError | ConflictError }
   | { readonly status: 412; readonly body: PreconditionFailedV1Error }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -6103,7 +6100,6 @@ export type DeleteAgentError =
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 412; readonly body: PreconditionFailedV1Error }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;

@@ -142,9 +142,17 @@ function listStatuses(route: Route): number[] {
 }
 
 function canBeMalformed({ body, upload, query, headers, params }: Route): boolean {
-  if (body !== undefined || upload !== undefined || query !== undefined || headers !== undefined) return true;
-  const { properties = {} } = (params ?? {}) as { properties?: Record<string, Json> };
-  return !Object.values(properties).every(isAnyText);
+  if (body !== undefined || upload !== undefined || query !== undefined) return true;
+  return !acceptsAnyText(params) || !acceptsAnyText(headers, true);
+}
+
+/** Returns whether no value of the parameters is malformed. Unlike the parameters of a path, headers can be missing. */
+function acceptsAnyText(parameters: unknown, canBeMissing = false): boolean {
+  const { properties = {}, required = [] } = (parameters ?? {}) as {
+    properties?: Record<string, Json>;
+    required?: readonly string[];
+  };
+  return Object.values(properties).every(isAnyText) && (!canBeMissing || required.length === 0);
 }
 
 /** Returns whether the parameter accepts any text. An unknown value then returns 404. */
