@@ -122,6 +122,16 @@ describe('GET /conversations/{id}/timeline (W9)', () => {
     expect(answer.text).not.toContain('secret');
   });
 
+  it('names the changed field, not the holon, when a link is added or removed (D48)', async () => {
+    const { id } = await fresh();
+    for (const command of ['connect', 'disconnect'])
+      expect((await platform.cli('conversations', command, String(id), 'event-line')).code).toBe(0);
+    const { items } = (await timeline(id)).json;
+    const updates = items.filter(({ kind }: { kind: string }) => kind === 'conversation.updated');
+    const expected = expect.objectContaining({ detail: { fields: ['connected_slugs'] } });
+    expect(updates).toEqual([expected, expected]);
+  });
+
   it('lists the summary and the publication with the times of their provenance', async () => {
     const { id } = await fresh();
     const envelope = (value: unknown, at: string) => ({ value, provenance: { source: 'job', at } });

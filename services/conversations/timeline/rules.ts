@@ -62,7 +62,7 @@ export function toFact(moment: Moment, { findPerson, findStep, findQuestion }: N
     case 'audit':
       return fact(at, auditKinds[name] ?? 'conversation.updated', {
         actor: readActor(moment),
-        detail: changes === null ? null : (parseJson(changes) as JsonObject),
+        detail: readDetail(name, changes),
       });
     case 'entry': {
       if (name === 'room.opened') return fact(at, name);
@@ -89,6 +89,14 @@ export function toFact(moment: Moment, { findPerson, findStep, findQuestion }: N
       });
     }
   }
+}
+
+/** Actions whose stored change is the id of a holon, which readers may not see after the link was removed (D48). */
+const linking: readonly string[] = ['conversation.connect', 'conversation.disconnect'];
+
+function readDetail(action: string, changes: string | null): JsonObject | null {
+  if (linking.includes(action)) return { fields: ['connected_slugs'] };
+  return changes === null ? null : (parseJson(changes) as JsonObject);
 }
 
 function readActor({ actor_kind: kind, account_id: accountId }: Moment): TimelineFact['actor'] {
