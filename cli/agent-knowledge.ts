@@ -1,14 +1,14 @@
 /** `agents knowledge list|approve|reject SLUG`: which sentences of visitors an agent can use in other threads (D70). */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { agents } from '#services/agents';
+import type { ListAgentKnowledgeReply } from '../clients/typescript/operations.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
+import { readPages } from './pages.ts';
 
-type Knowledge = ReplyOf<typeof agents.rpcs.listKnowledge>;
+type Knowledge = ListAgentKnowledgeReply['body'];
 
 export function registerKnowledgeCommands(group: Command, context: CliContext): void {
   const knowledge = group
@@ -20,7 +20,7 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .option('--waiting', 'only sentences that are not approved')
     .action(async (slug: string, { waiting }: { waiting?: true }) => {
       const state = waiting === true ? ({ state: 'waiting' } as const) : {};
-      const { mode, items } = await context.call(agents.rpcs.listKnowledge, { slug, ...state });
+      const { mode, items } = await listKnowledge(context, slug, state);
       context.print(items, `AGENT_KNOWLEDGE is ${meanings[mode]}.`, table(items, columns, 'No sentences.'));
     });
 
@@ -30,7 +30,8 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
       'Approves sentences for use in all threads of the agent. Read them first: they become part of its prompt',
     )
     .action(async (slug: string, ids: string[]) => {
-      const { approved } = await context.call(agents.rpcs.approveKnowledge, { slug, ids: ids.map(parseSentenceId) });
+      const call = { path: { slug }, body: { ids: ids.map(parseSentenceId) } };
+      const { approved } = (await context.http((api) => api.approveAgentKnowledge(call))).body;
       const head = approved === 0 ? 'Nothing changed: already approved.' : `Approved ${countSentences(approved)}.`;
       context.print({ approved }, head);
     });
@@ -42,15 +43,42 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .option('--yes', 'do not ask')
     .action(async (slug: string, ids: string[], { all, yes }: { all?: true; yes?: true }) => {
       if ((all === true) === ids.length > 0) throw new CliError('Specify ids or --all.', 'usage');
-      const request = all === true ? { slug } : { slug, ids: ids.map(parseSentenceId) };
+      const named = ids.map(parseSentenceId);
       const what = all === true ? 'all sentences' : countSentences(ids.length);
       if (yes !== true) await confirm(`This deletes ${what} of the agent ${slug} and cannot be undone.`, slug);
-      const { rejected } = await context.call(agents.rpcs.rejectKnowledge, request);
+      const chosen = all === true ? (await listKnowledge(context, slug, {})).items.map(({ id }) => id) : named;
+      const rejected = await rejectAll(context, slug, chosen);
       context.print(
         { rejected },
         rejected === 0 ? 'Nothing deleted: no sentences found.' : `Deleted ${countSentences(rejected)}.`,
       );
     });
+}
+
+/** Returns all sentences of an agent. */
+async function listKnowledge(context: CliContext, slug: string, state: { state?: 'waiting' }) {
+  let mode: Knowledge['mode'] = 'off';
+  const { items } = await readPages({ limit: Infinity }, async (page) => {
+    const { body } = await context.http((api) =>
+      api.listAgentKnowledge({ path: { slug }, query: { ...state, ...page } }),
+    );
+    ({ mode } = body);
+    return body;
+  });
+  return { mode, items };
+}
+
+/** Number of sentences that one request can name. */
+const maxNamed = 1_000;
+
+/** Rejects sentences. @returns their number */
+async function rejectAll(context: CliContext, slug: string, ids: readonly number[]): Promise<number> {
+  let count = 0;
+  for (let start = 0; start < ids.length; start += maxNamed) {
+    const call = { path: { slug }, body: { ids: ids.slice(start, start + maxNamed) } };
+    count += (await context.http((api) => api.rejectAgentKnowledge(call))).body.rejected;
+  }
+  return count;
 }
 
 const meanings: Readonly<Record<Knowledge['mode'], string>> = {
@@ -66,8 +94,8 @@ const columns = {
   STATE: ({ approved_at: at }: Sentence) => (at === null ? toned('waiting', 'wait') : toned('approved', 'good')),
   COLLECTED: ({ created_at: at }: Sentence) => moment(at),
   TURN: ({ up_to_turn: turn }: Sentence) => turn,
-  THREAD: ({ thread_key: thread }: Sentence) => thread,
-  VISITOR: ({ visitor_id: visitor }: Sentence) => visitor,
+  THREAD: ({ thread_id: thread }: Sentence) => thread,
+  CHANNEL: ({ channel }: Sentence) => channel,
   SENTENCE: ({ body }: Sentence) => JSON.stringify(body),
 };
 

@@ -4,9 +4,10 @@
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { operatorLists, type Position } from '#libs/cursor';
+import { encodePosition, operatorLists } from '#libs/cursor';
 import { agents } from '#services/agents';
 import { media } from '#services/media';
+import type { ListAgentsReply } from '../clients/typescript/operations.ts';
 import { registerAgentCommands } from './agent-commands.ts';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
@@ -16,7 +17,8 @@ import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { cursorText, parseCursor, parseLimit } from './parse-options.ts';
+import { describeNext, readPages } from './pages.ts';
+import { cursorText, parseLimit } from './parse-options.ts';
 
 interface Options {
   thread?: string;
@@ -41,7 +43,7 @@ export function register(group: Command, context: CliContext): void {
   registerUsage(group, context);
 }
 
-type Agent = ReplyOf<typeof agents.rpcs.adminListAgents>['items'][number];
+type Agent = ListAgentsReply['body']['items'][number];
 const agentColumns = {
   SLUG: ({ slug }: Agent) => slug,
   NAME: ({ name }: Agent) => name,
@@ -53,15 +55,16 @@ function registerLists(group: Command, context: CliContext): void {
     .command('list')
     .description('Lists agents by slug, with the number of sentences that wait for approval')
     .option('--limit <count>', 'agents per page, at most 1000', parseLimit, 100)
-    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.agents))
+    .option('--cursor <cursor>', cursorText)
     .option('--after <slug>', 'agents after this slug')
-    .action(async ({ cursor, after = cursor?.at, limit }: { cursor?: Position; after?: string; limit: number }) => {
-      const { items } = await context.call(agents.rpcs.adminListAgents, {
-        limit,
-        ...(after === undefined ? {} : { after }),
-      });
-      const more = items.length < limit ? [] : [`More results may follow: --after ${items.at(-1)?.slug}`];
-      context.print(items, table(items, agentColumns, 'No agents.'), ...more);
+    .action(async ({ cursor, after, limit }: { cursor?: string; after?: string; limit: number }) => {
+      const start =
+        after === undefined ? cursor : encodePosition(operatorLists.agents, { at: after, source: 'agents' });
+      const page = await readPages(
+        { limit, cursor: start },
+        async (query) => (await context.http((api) => api.listAgents({ query }))).body,
+      );
+      context.print(page.items, table(page.items, agentColumns, 'No agents.'), ...describeNext(page));
     });
 }
 

@@ -1,7 +1,6 @@
 /** `bookings reconcile`: imports bookings whose webhooks were not received (B1). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { jobAdminRpcs, type ReplyOf } from '#libs/contract';
 import { conversations, type ReconcileResult } from '#services/conversations';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -32,9 +31,9 @@ export function register(group: Command, context: CliContext): void {
 
 /** Waits for the job, which continues when this program is interrupted. */
 async function waitFor(context: CliContext, id: string): Promise<ReconcileResult> {
-  const { adminShowJob } = jobAdminRpcs('conversations');
+  const path = { service: 'conversations', job_id: id };
   for (;;) {
-    const job: ReplyOf<typeof adminShowJob> = await context.call(adminShowJob, { id });
+    const job = (await context.http((api) => api.getJob({ path }))).body;
     if (job.state === 'succeeded') return job.result as ReconcileResult;
     if (job.state === 'dead' || job.state === 'cancelled')
       throw new CliError(`Job ${id} is ${job.state}: ${job.error ?? 'no error recorded'}`);

@@ -1,15 +1,9 @@
 /** `doctor`: checks every dependency and reports problems (rules/cli#admin-cli). */
 import type { Command } from 'commander';
 import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
-import { conversationAccess, jobAdminRpcs } from '#libs/contract';
-import { AppError } from '#libs/errors';
+import { type Finding, statusRpcs } from '#libs/contract';
 import { reachableAddress } from '#libs/lifecycle';
 import { streams, type Bus, type StreamName } from '#libs/nats';
-import { agents } from '#services/agents';
-import { conversations } from '#services/conversations';
-import { directory } from '#services/directory';
-import { media } from '#services/media';
-import { transcripts } from '#services/transcripts';
 import type { CliContext } from './context.ts';
 import { CliError, describeFailure } from './failure.ts';
 import { toned } from './output/cell.ts';
@@ -18,19 +12,7 @@ import { examineRestored, printRestored } from './doctor/after-restore.ts';
 import { checkIssuer } from './doctor/issuer.ts';
 import { checkNatsUsers } from './doctor/nats-users.ts';
 import { checkBroker, checkDatabase, checkStore } from './doctor/servers.ts';
-
-interface Finding {
-  readonly name: string;
-  readonly ok: boolean;
-  /** False for dependencies of optional features. */
-  readonly needed: boolean;
-  readonly detail: string;
-}
-
-/** Services with jobs. Listing its jobs checks a service and its database. */
-const workers = ['directory', 'conversations', 'transcripts', 'media', 'events'] as const;
-const maxDeadJobs = 1_000;
-const maxLinks = 20;
+import { serviceNames } from './services.ts';
 
 export function register(doctor: Command, context: CliContext): void {
   doctor
@@ -84,14 +66,10 @@ async function examine(context: CliContext): Promise<Finding[]> {
   const rest = await Promise.all([
     check('NATS users', () => checkUsers(context)),
     ...(Object.keys(streams) as StreamName[]).map((name) => check(`stream ${name}`, () => checkStream(bus, name))),
-    ...workers.map((name) => check(`service ${name}`, () => checkWorker(context, name))),
-    check('service agents', () => checkAgents(context)),
-    check('conversation access', () => checkAccess(context)),
-    check('links', () => checkLinks(context)),
-    checkOptional('ffmpeg', () => checkFfmpeg(context)),
-    checkOptional('transcripts of the provider', () => checkTranscriptFormat(context)),
   ]);
-  return [...servers, ...rest, ...optional];
+  const services = await Promise.all(serviceNames.map((name) => checkService(context, name)));
+  const findings = services.flatMap((found) => found.slice(1)); // after the services themselves
+  return [...servers, ...rest, ...services.flatMap((found) => found.slice(0, 1)), ...findings, ...optional];
 }
 
 const unchecked = (setting: string, instead?: string): Promise<string> =>
@@ -128,56 +106,18 @@ async function checkStream(bus: Bus, name: StreamName): Promise<string> {
   return `${messages} messages, ${bytes} of ${maxBytes} bytes`;
 }
 
-async function checkWorker(context: CliContext, name: (typeof workers)[number]): Promise<string> {
-  const { items } = await context.call(jobAdminRpcs(name).adminListJobs, { state: 'dead', limit: maxDeadJobs });
-  if (items.length === 0) return 'answers';
-  const types = [...new Set(items.map(({ type }) => type))].join(', ');
-  return `answers; ${items.length === maxDeadJobs ? 'at least ' : ''}${items.length} dead jobs (${types}): see \`jobs list --state dead\``;
-}
-
-/** Finds links that were stored before links were validated; browsers may execute some of them. */
-async function checkLinks(context: CliContext): Promise<string> {
-  const { items } = await context.call(directory.rpcs.listRefusedLinks, {});
-  const problems = items.slice(0, maxLinks).map(({ kind, id, field, problem }) => `${kind} ${id} ${field} ${problem}`);
-  if (items.length > maxLinks) problems.push(`${items.length - maxLinks} more`);
-  if (items.length > 0) throw new CliError(problems.join('; '));
-  return 'all valid';
-}
-
-/** Reports the setting for conversation access, of which both values are valid (D92). */
-async function checkAccess(context: CliContext): Promise<string> {
-  const { access } = await context.call(conversations.rpcs.describeAccess, {});
-  return `${conversationAccess[access]} (CONVERSATION_ACCESS)`;
-}
-
-/** Checks ffmpeg, with which the media service trims recordings. */
-async function checkFfmpeg(context: CliContext): Promise<string> {
-  const { ffmpeg, hint } = await context.call(media.rpcs.describeTools, {});
-  if (ffmpeg === null) throw new CliError(hint ?? 'the media service cannot run it');
-  return ffmpeg;
-}
-
-/** Reports the provider's transcript format. CSV rows have no end times, so they are not imported (D86). */
-async function checkTranscriptFormat(context: CliContext): Promise<string> {
-  const { latest } = await context.call(transcripts.rpcs.findLatestFormat, {});
-  if (latest === null) return 'none imported yet';
-  const { conversation_id: id, format, read_at: readAt } = latest;
-  if (format === 'csv')
-    throw new CliError(
-      `the latest one, of conversation ${id} (${readAt}), was CSV although JSON was requested. CSV rows have no end times, so ` +
-        'nothing was imported. Ask the provider why JSON is not available, then run `conversations import-transcript` again',
-    );
-  return format === 'json' ? 'JSON' : 'CSV with end times';
-}
-
-/** Requests an agent that cannot exist, which checks the service and its database. */
-async function checkAgents(context: CliContext): Promise<string> {
-  try {
-    await context.call(agents.rpcs.getAgent, { slug: '-doctor-' });
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-  }
-  return 'answers';
+/** Checks a service with its database, and returns what it found itself. */
+async function checkService(context: CliContext, service: string): Promise<Finding[]> {
+  const own: Finding[] = [];
+  const answer = await check(`service ${service}`, async () => {
+    const { jobs, findings } = await context.call(statusRpcs(service).adminDescribeService, {});
+    own.push(...findings);
+    const dead = jobs.filter(({ state }) => state === 'dead');
+    if (dead.length === 0) return 'answers';
+    const count = dead.reduce((sum, { count: own }) => sum + own, 0);
+    return `answers; ${count} dead jobs (${dead.map(({ type }) => type).join(', ')}): see \`jobs list --state dead\``;
+  });
+  return [answer, ...own];
 }
 
 async function checkGateway(context: CliContext): Promise<string> {

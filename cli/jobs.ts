@@ -2,45 +2,31 @@
  * `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture#jobs; rules/cli#admin-cli).
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import {
-  type JobChange,
-  jobAdminRpcs,
-  jobStates,
-  type ReplyOf,
-  type RequestOf,
-  type ServiceContract,
-} from '#libs/contract';
+import { jobStates } from '#libs/contract';
+import { encodeMergedCursor, jobList, startCursor } from '#libs/cursor';
 import { AppError } from '#libs/errors';
-import {
-  startCursor,
-  cursorFor,
-  findPosition,
-  hasMore,
-  jobList,
-  mergePages,
-  type MergedCursor,
-  nextCursor,
-  encodeMergedCursor,
-} from '#libs/cursor';
-import { agents } from '#services/agents';
-import { conversations } from '#services/conversations';
-import { directory } from '#services/directory';
-import { events } from '#services/events';
-import { media } from '#services/media';
-import { transcripts } from '#services/transcripts';
-import { type Replies, callAll, requireAll, requireDone } from './call-services.ts';
+import type {
+  CancelJobsReply,
+  GetJobReply,
+  ListJobsReply,
+  ListJobsRequest,
+  RedriveJobsRequest,
+} from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { cursorText, parseId, parseLimit, parseMergedCursor, parseTime } from './parse-options.ts';
+import { describeNext, readPages, requireAll } from './pages.ts';
+import { cursorText, parseId, parseLimit, parseTime } from './parse-options.ts';
+import { serviceNames } from './services.ts';
 
-type Rpcs = ReturnType<typeof jobAdminRpcs>;
-type Job = ReplyOf<Rpcs['adminListJobs']>['items'][number];
-type Listed = Job & { readonly service: string };
+type Listed = ListJobsReply['body']['items'][number];
+type Job = GetJobReply['body'];
+type Selection = RedriveJobsRequest['body'];
+type Change = (selection: Selection) => Promise<{ readonly body: CancelJobsReply['body'] }>;
 
 interface Filter {
-  service?: string;
+  service?: (typeof serviceNames)[number];
   type?: string;
   key?: string;
   error?: string;
@@ -51,23 +37,17 @@ interface Filter {
 }
 
 interface ListOptions extends Filter {
-  state?: Job['state'];
+  state?: Listed['state'];
   limit: number;
-  cursor?: MergedCursor;
+  cursor?: string;
   before?: string;
 }
 
-export const contracts: readonly ServiceContract[] = [directory, conversations, transcripts, media, agents, events];
-
-export const jobServices: readonly string[] = contracts
-  .filter(({ rpcs }) => 'adminListJobs' in rpcs)
-  .map(({ service }) => service);
-const list = jobList(jobServices);
 /**
  * The last service in cursor order. With it as the source of the cursor, `--before` excludes the jobs of every service
  * at exactly that time.
  */
-const lastService = jobServices.toSorted().at(-1) ?? '';
+const lastService = serviceNames.toSorted().at(-1) ?? '';
 
 const defaultLimit = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -78,10 +58,13 @@ function parseJobId(text: string): string {
   return id;
 }
 
+const cursorBefore = (id: string): string =>
+  encodeMergedCursor(jobList(serviceNames), { ...startCursor, position: { at: id, source: lastService } });
+
 export function register(group: Command, context: CliContext): void {
   const withFilter = (command: Command): Command =>
     command
-      .addOption(new Option('--service <name>', 'only jobs of this service').choices(jobServices))
+      .addOption(new Option('--service <name>', 'only jobs of this service').choices(serviceNames))
       .option('--type <type>', 'only jobs of this type, e.g. transcripts.transcript-import')
       .option('--key <key>', 'only jobs with this key')
       .option('--error <text>', 'only jobs whose error contains this text')
@@ -98,38 +81,17 @@ export function register(group: Command, context: CliContext): void {
     .description('Lists jobs, newest first')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
     .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, defaultLimit)
-    .option('--cursor <cursor>', cursorText, parseMergedCursor(list))
+    .option('--cursor <cursor>', cursorText)
     .option('--before <id>', 'jobs older than this one', parseJobId)
     .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
-      const start =
-        cursor ??
-        (before === undefined ? startCursor : { ...startCursor, position: { at: before, source: lastService } });
-      const services = jobServices.filter(
-        (service) => (filter.service ?? service) === service && hasMore(start, service),
+      const start = cursor ?? (before === undefined ? undefined : cursorBefore(before));
+      const wanted = { ...toFilter(filter), ...(state === undefined ? {} : { state }) };
+      const page = await readPages(
+        { limit, cursor: start },
+        async (query) => (await context.http((api) => api.listJobs({ query: { ...wanted, ...query } }))).body,
       );
-      await context.bus();
-      const answers = await callAll(services, async (service) => {
-        const position = findPosition(start, service);
-        const request = {
-          ...toRequest(filter),
-          limit: limit + 1,
-          ...(state === undefined ? {} : { state }),
-          ...(position === undefined ? {} : cursorFor(service, position)),
-        };
-        const { items } = await context.call(jobAdminRpcs(service).adminListJobs, request);
-        return items.map((item): Listed => ({ service, ...item }));
-      });
-      const { found, failures } = answers;
-      if (found.length === 0) requireAll(answers);
-      const { items, next } = mergePages(found, {
-        limit,
-        positionOf: ({ id, service }) => ({ at: id, source: service }),
-      });
-      const nextPosition = nextCursor(start, { next, missing: [...failures.keys()] });
-      const more =
-        nextPosition === undefined ? [] : [`More results: --cursor ${encodeMergedCursor(list, nextPosition)}`];
-      context.print(items, table(items, columns, 'No jobs found.'), ...more);
-      requireAll(answers);
+      context.print(page.items, table(page.items, columns, 'No jobs found.'), ...describeNext(page));
+      requireAll(page.missing);
     });
 
   group
@@ -137,10 +99,10 @@ export function register(group: Command, context: CliContext): void {
     .description('Shows a job with its payload and result')
     .argument('<id>', 'job', parseJobId)
     .action(async (id: string) => {
-      const { service, job } = await findJob(context, id);
-      const { payload, result, attempts, ...rest } = job;
+      const job = await findJob(context, id);
+      const { service, payload, result, attempts, ...rest } = job;
       context.print(
-        { service, ...job },
+        job,
         fields({
           id,
           service,
@@ -166,14 +128,14 @@ export function register(group: Command, context: CliContext): void {
   for (const { name, change, counted, description, done } of [
     {
       name: 'redrive',
-      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.adminRedriveJobs, request),
+      change: (body: Selection) => context.http((api) => api.redriveJobs({ body })),
       counted: 'redriven',
       description: 'Queues dead jobs again with all attempts: all that match, or one by its id (also a cancelled one)',
       done: 'queued again',
     },
     {
       name: 'discard',
-      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, { ...request, state: 'dead' }),
+      change: (body: Selection) => context.http((api) => api.cancelJobs({ body })),
       counted: 'discarded',
       description: 'Cancels dead jobs, all that match or one by its id: they no longer count for alerts',
       done: 'cancelled',
@@ -190,7 +152,9 @@ export function register(group: Command, context: CliContext): void {
           throw new CliError('Specify a job id, a filter, or --all.', 'usage');
         await changeJobs(context, {
           id,
-          filter,
+          // A filter is required, and both commands change dead jobs only.
+          filter: { ...toFilter(filter), state: 'dead' },
+          states: name === 'redrive' ? ['dead', 'cancelled'] : ['dead'],
           dryRun,
           change,
           counted,
@@ -212,52 +176,47 @@ export function register(group: Command, context: CliContext): void {
       ) => {
         if (id === undefined && Object.keys(filter).length === 0)
           throw new CliError('Specify a job id or a filter.', 'usage');
-        if (id !== undefined && (await findJob(context, id)).job.state === 'dead')
-          throw new CliError(await describeRefusal(context, id));
-        const change = (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, request);
-        const refused = 'No queued or running jobs match: nothing changed.';
-        await changeJobs(context, { id, filter, dryRun, change, counted: 'cancelled', done: 'cancelled', refused });
+        const { state, ...rest } = filter;
+        await changeJobs(context, {
+          id,
+          filter: { ...toFilter(rest), ...(state === undefined ? {} : { state }) },
+          states: state === undefined ? ['queued', 'running'] : [state],
+          dryRun,
+          change: (body: Selection) => context.http((api) => api.cancelJobs({ body })),
+          counted: 'cancelled',
+          done: 'cancelled',
+          refused: 'No queued or running jobs match: nothing changed.',
+        });
       },
     );
 }
 
-type Request = RequestOf<Rpcs['adminRedriveJobs']>;
-
-/** Changes the jobs of every service, and prints the number of changed jobs. */
+/** Changes one job or all that match, and prints the number of changed jobs. */
 async function changeJobs(
   context: CliContext,
   act: {
     readonly id: string | undefined;
-    readonly filter: Filter & { readonly state?: Job['state'] };
+    readonly filter: NonNullable<Selection['filter']>;
+    /** States in which a job can be changed by its id. */
+    readonly states: readonly Job['state'][];
     readonly dryRun: true | undefined;
-    readonly change: (rpcs: Rpcs, request: Request) => Promise<JobChange>;
+    readonly change: Change;
     readonly counted: string;
     readonly done: string;
     readonly refused: string;
   },
 ): Promise<void> {
-  const { id, filter, dryRun = false, change, counted, done, refused } = act;
-  const request = {
-    ...toRequest(filter),
-    ...(filter.state === undefined ? {} : { state: filter.state }),
-    ...(id === undefined ? {} : { ids: [id] }),
-    dry_run: dryRun,
-  };
-  const { found, failures } = await callServices(context, filter.service, async (service, rpcs) => {
-    const own = await change(rpcs, request);
-    return { service, count: dryRun ? own.matched : own.changed };
-  });
-  const count = found.reduce((sum, own) => sum + own.count, 0);
+  const { id, filter, states, dryRun = false, change, counted, done, refused } = act;
+  const job = id === undefined ? undefined : await findJob(context, id);
+  if (job !== undefined && !states.includes(job.state)) throw new CliError(describeRefusal(job));
+  const chosen = job === undefined ? { filter } : { ids: [{ service: job.service, id: job.id }] };
+  const { body } = await change({ ...chosen, dry_run: dryRun });
+  const count = dryRun ? body.matched : body.changed;
   const verb = dryRun ? 'would be' : count === 1 ? 'is' : 'are';
-  const summary = `${count === 1 ? '1 job' : `${count} jobs`} ${verb} ${done}`;
-  // A job belongs to one service: after that service has changed it, missing replies of other services do not matter.
-  if (id === undefined || count === 0) {
-    const parts = found.filter((own) => own.count > 0).map((own) => `${own.service} ${own.count}`);
-    const counts = Object.fromEntries(found.map((own) => [own.service, { [counted]: own.count }]));
-    requireDone(failures, `${summary}${parts.length === 0 ? '' : ` (${parts.toSorted().join(', ')})`}.`, counts);
-  }
-  if (id !== undefined && count === 0) throw new CliError(await describeRefusal(context, id));
-  context.print({ [counted]: count, ...(dryRun ? { dry_run: true } : {}) }, count === 0 ? refused : `${summary}.`);
+  const summary = `${count === 1 ? '1 job' : `${count} jobs`} ${verb} ${done}.`;
+  requireAll(body.missing, `${summary} `, { done: { [counted]: count } });
+  if (job !== undefined && count === 0) throw new CliError(describeRefusal(await findJob(context, job.id)));
+  context.print({ [counted]: count, ...(dryRun ? { dry_run: true } : {}) }, count === 0 ? refused : summary);
 }
 
 const nextActions: Readonly<Record<Job['state'], string>> = {
@@ -268,17 +227,12 @@ const nextActions: Readonly<Record<Job['state'], string>> = {
   succeeded: 'no action is possible',
 };
 
-/**
- * Returns the state of a job that was not changed, and the possible actions. @throws CliError when the job does not
- * exist
- */
-async function describeRefusal(context: CliContext, id: string): Promise<string> {
-  const { job } = await findJob(context, id);
-  return `Job ${id} is ${job.state}: ${nextActions[job.state]}.`;
-}
+/** Returns the state of a job that was not changed, and the possible actions. */
+const describeRefusal = ({ id, state }: Job): string => `Job ${id} is ${state}: ${nextActions[state]}.`;
 
-function toRequest({ type, key, error, conversation, request, createdAfter, createdBefore }: Filter): Request {
+function toFilter({ service, type, key, error, conversation, request, createdAfter, createdBefore }: Filter) {
   const given = {
+    service,
     type,
     key,
     error,
@@ -287,35 +241,29 @@ function toRequest({ type, key, error, conversation, request, createdAfter, crea
     created_after: createdAfter,
     created_before: createdBefore,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  ) as ListJobsRequest['query'] & object;
 }
 
-/** Calls the service `only`, or all services with jobs. */
-async function callServices<T>(
-  context: CliContext,
-  only: string | undefined,
-  call: (service: string, rpcs: Rpcs) => Promise<T>,
-): Promise<Replies<T>> {
-  await context.bus();
-  const services = jobServices.filter((service) => only === undefined || only === service);
-  return callAll(services, (service) => call(service, jobAdminRpcs(service)));
-}
-
-async function findJob(
-  context: CliContext,
-  id: string,
-): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['adminShowJob']> }> {
-  const answers = await callServices(context, undefined, async (service, rpcs) => {
-    try {
-      return { service, rpcs, job: await context.call(rpcs.adminShowJob, { id }) };
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'not_found') return undefined;
-      throw error;
-    }
-  });
-  const job = answers.found.find((item) => item !== undefined);
+/** Looks for a job in every service. @throws CliError when it does not exist, or a service does not reply */
+async function findJob(context: CliContext, id: string): Promise<Job> {
+  const missing: string[] = [];
+  const found = await Promise.all(
+    serviceNames.map(async (service) => {
+      try {
+        return (await context.http((api) => api.getJob({ path: { service, job_id: id } }))).body;
+      } catch (error) {
+        if (!(error instanceof AppError) || !['not_found', 'unavailable', 'deadline_exceeded'].includes(error.code))
+          throw error;
+        if (error.code !== 'not_found') missing.push(service);
+        return undefined;
+      }
+    }),
+  );
+  const job = found.find((item) => item !== undefined);
   if (job !== undefined) return job;
-  requireAll(answers);
+  requireAll(missing.toSorted());
   throw new CliError(`There is no job ${id}.`, 'not_found');
 }
 
@@ -327,10 +275,10 @@ const tones: Readonly<Record<Job['state'], Tone>> = {
   cancelled: 'dim',
 };
 
-const stateOf = ({ state, percent }: Pick<Job, 'state' | 'percent'>): Cell =>
+const stateOf = ({ state, percent }: Pick<Listed, 'state' | 'percent'>): Cell =>
   toned(state === 'running' && percent > 0 ? `${state} ${percent} %` : state, tones[state]);
 
-type Attempt = ReplyOf<Rpcs['adminShowJob']>['attempts'][number];
+type Attempt = Job['attempts'][number];
 
 const attemptColumns = {
   STARTED: ({ started_at: at }: Attempt) => moment(at),

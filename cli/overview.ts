@@ -1,37 +1,19 @@
 /** `overview`: state of the platform, as reported by the services (P1). */
 import type { Command } from 'commander';
-import { statusRpcs } from '#libs/contract';
-import { streamNames } from '#libs/nats';
-import { composeOverview, type Overview } from '#libs/overview';
+import type { GetOverviewReply } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
-import { CliError, describeFailure } from './failure.ts';
-import { jobServices } from './jobs.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
+import { requireAll } from './pages.ts';
+
+type Overview = GetOverviewReply['body'];
 
 export function register(overview: Command, context: CliContext): void {
   overview.action(async () => {
-    const bus = await context.bus();
-    const failures: string[] = [];
-    const overview = await composeOverview({
-      services: jobServices,
-      describe: async (name) => {
-        const rpcs = statusRpcs(name);
-        try {
-          return await context.call(rpcs.adminDescribeService, {});
-        } catch (error) {
-          failures.push(`${name}: ${describeFailure(error)}`);
-          throw error;
-        }
-      },
-      streams: streamNames,
-      streamSize: (name) => bus.streamSize(name),
-    });
-    const { services, dependencies, jobs, webhooks, streams, logins } = overview;
+    const { body } = await context.http((api) => api.getOverview());
+    const { services, dependencies, jobs, webhooks, streams, spool, logins } = body;
     context.print(
-      // Gateways have no RPCs: each gateway reports its state and its spool over HTTP only, so the spool is not known
-      // here.
-      { ...overview, spool: null },
+      body,
       table(services, serviceColumns, ''),
       '',
       table(dependencies, dependencyColumns, 'No dependencies reported.'),
@@ -43,9 +25,9 @@ export function register(overview: Command, context: CliContext): void {
       table(streams, streamColumns, ''),
       '',
       `Failed logins within the last hour: ${logins.failed_last_hour}.`,
-      'For the gateway and its spool see GET /api/ops/overview or the console.',
+      `Webhooks buffered by the gateway: ${spool.entries} (${spool.bytes} bytes).`,
     );
-    if (failures.length > 0) throw new CliError(`No reply from ${failures.join('; ')}`, 'unavailable');
+    requireAll(services.filter(({ version }) => version === null).map(({ name }) => name));
   });
 }
 

@@ -1,6 +1,6 @@
 /** Parses values of options and arguments on the command line. */
 import { InvalidArgumentError } from 'commander';
-import { type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/cursor';
+import { type ListKind, type MergedCursor, decodeMergedCursor } from '#libs/cursor';
 
 /** Parses an id. @throws InvalidArgumentError */
 export function parseId(text: string): number {
@@ -22,15 +22,6 @@ export function parseOffset(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
   return Number(text);
 }
-
-/**
- * Returns a parser for a cursor of one service, as returned by the API, the console or the CLI. @throws
- * InvalidArgumentError
- */
-export const parseCursor =
-  (list: ListKind) =>
-  (text: string): Position =>
-    decodePosition(list, text) ?? refuse();
 
 /** Returns a parser for a cursor of a list that merges several services. @throws InvalidArgumentError */
 export const parseMergedCursor =

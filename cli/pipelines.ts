@@ -1,16 +1,17 @@
 /** `pipelines list|retry`: conversations in pipeline steps and their jobs (P5; rules/steps#pipeline-jobs). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { jobAdminRpcs, jobStates, type LatestJob } from '#libs/contract';
-import { operatorLists, type Position, encodePosition } from '#libs/cursor';
-import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/pipeline';
-import { conversations } from '#services/conversations';
+import { jobStates } from '#libs/contract';
+import { encodePosition, operatorLists } from '#libs/cursor';
+import { AppError } from '#libs/errors';
+import type { ListPipelinesReply } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { cursorText, parseCursor, parseId, parseLimit } from './parse-options.ts';
+import { readPages } from './pages.ts';
+import { cursorText, parseId, parseLimit } from './parse-options.ts';
 
-type PipelineStatus = ReturnType<typeof describePipelineStatus>;
+type PipelineStatus = ListPipelinesReply['body']['items'][number];
 
 interface ListOptions {
   journey?: string;
@@ -18,21 +19,17 @@ interface ListOptions {
   state?: PipelineStatus['state'];
   conversation?: number;
   limit: number;
-  cursor?: Position;
-  before?: number;
+  cursor?: string;
+  before?: string;
 }
 
-function parseEntry(text: string): number {
+/** Returns the cursor that starts after an entry. */
+function parseEntry(text: string): string {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be an entry id printed by the previous page.');
-  return Number(text);
+  return encodePosition(operatorLists.pipelines, { at: text, source: 'conversations' });
 }
 
 export function register(group: Command, context: CliContext): void {
-  const readJobs = async (type: string, ids: readonly number[]): Promise<readonly LatestJob[]> => {
-    const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
-    return (await context.call(rpcs.adminFindLatestJobs, { type, conversation_ids: [...ids] })).items;
-  };
-
   group
     .command('list')
     .description('Lists conversations in pipeline steps, latest entry first')
@@ -43,32 +40,23 @@ export function register(group: Command, context: CliContext): void {
     )
     .option('--conversation <id>', 'only this conversation', parseId)
     .option('--limit <count>', 'maximum number of results, at most 200', parseLimit, 100)
-    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.pipelines))
+    .option('--cursor <cursor>', cursorText)
     .option('--before <entry>', 'entries older than this one', parseEntry)
     .action(async ({ journey, step, state, conversation, limit, cursor, before }: ListOptions) => {
       const filter = {
         ...(journey === undefined ? {} : { journey }),
         ...(step === undefined ? {} : { step }),
+        ...(state === undefined ? {} : { state }),
         ...(conversation === undefined ? {} : { conversation_id: conversation }),
       };
-      const { items, next } = await listPipelineStatuses({
-        limit: Math.min(limit, 200),
-        state,
-        before: cursor === undefined ? before : Number(cursor.at),
-        registry: pipelineJobs,
-        readEntries: (page) => context.call(conversations.rpcs.adminListPipelines, { ...filter, ...page }),
-        readJobs,
-        readJobsIn: async (request) =>
-          (await context.call(jobAdminRpcs(request.type.split('.')[0] ?? '').adminListJobs, request)).items,
-      });
+      const { items, next } = await readPages(
+        { limit: Math.min(limit, 200), cursor: cursor ?? before },
+        async (page) => (await context.http((api) => api.listPipelines({ query: { ...filter, ...page } }))).body,
+      );
       context.print(
         items,
         table(items, columns, 'No conversations in pipeline steps.'),
-        ...(next === undefined
-          ? []
-          : [
-              `More results may follow: --cursor ${encodePosition(operatorLists.pipelines, { at: String(next), source: 'conversations' })}`,
-            ]),
+        ...(next === null ? [] : [`More results may follow: --cursor ${next}`]),
       );
     });
 
@@ -77,20 +65,14 @@ export function register(group: Command, context: CliContext): void {
     .description('Runs the existing job of a conversation now')
     .argument('<conversation>', 'id', parseId)
     .action(async (id: number) => {
-      const { items, is_known: isKnown } = await context.call(conversations.rpcs.adminListPipelines, {
-        conversation_id: id,
-        limit: 1,
-      });
-      if (!isKnown) throw new CliError(`There is no conversation ${id}.`, 'not_found');
-      const [entry] = items;
-      const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
-      const [job] = type === undefined ? [] : await readJobs(type, [id]);
-      if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
-        throw new CliError(`Conversation ${id} has no job that can be run now.`);
-      const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
-      await context.call(rpcs.adminRetryJob, { id: job.id, conversation_id: id });
-      const standing = describePipelineStatus(entry, (await readJobs(type, [id]))[0]);
-      context.print(standing, table([standing], columns, ''));
+      const call = { path: { conversation_id: id }, body: {} };
+      const { body } = await context
+        .http((api) => api.retryPipeline(call), `conversation ${id}`)
+        .catch((error: unknown) => {
+          if (!(error instanceof AppError) || error.reason !== 'no_job') throw error;
+          throw new CliError(`Conversation ${id} has no job that can be run now.`);
+        });
+      context.print(body, table([body], columns, ''));
     });
 }
 

@@ -3,31 +3,19 @@
  * return it to the agent (H1 to H5).
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { operatorLists, type Position, parseInstantKey, encodePosition } from '#libs/cursor';
-import { agents } from '#services/agents';
+import type { GetThreadReply, ListThreadsReply, ListThreadsRequest } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { cursorText, parseCursor, parseId, parseLimit } from './parse-options.ts';
+import { describeNext, readPages } from './pages.ts';
+import { cursorText, parseId, parseLimit } from './parse-options.ts';
 
-type Thread = ReplyOf<typeof agents.rpcs.adminListThreads>['items'][number];
-type Message = ReplyOf<typeof agents.rpcs.adminReadThread>['messages'][number];
+type ListOptions = Omit<ListThreadsRequest['query'] & object, 'limit'> & { readonly limit: number };
 
-interface ListOptions {
-  agent?: string;
-  channel?: 'web' | 'telegram';
-  taken?: boolean;
-  limit: number;
-  cursor?: Position;
-}
-
-/** Maximum number of threads or messages per request to the service. */
+/** Maximum number of threads or messages per request. */
 const maxThreads = 200;
 
 export function register(group: Command, context: CliContext): void {
-  const { adminListThreads, adminReadThread, adminTakeThread, adminSayInThread, adminHandThreadBack } = agents.rpcs;
-
   group
     .command('list')
     .description('Lists chats, latest message first')
@@ -36,19 +24,14 @@ export function register(group: Command, context: CliContext): void {
     .option('--taken', 'only chats taken over by an operator')
     .option('--no-taken', 'only chats answered by the agent')
     .option('--limit <count>', 'maximum number of results, at most 200', parseLimit, 50)
-    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.threads))
-    .action(async ({ limit: requestedLimit, cursor, ...filter }: ListOptions) => {
-      const limit = Math.min(requestedLimit, maxThreads);
-      const before = cursor === undefined ? undefined : parseInstantKey(cursor.at);
-      const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
-      const { items: found } = await context.call(adminListThreads, { ...filter, ...page });
-      const items = found.slice(0, limit);
-      const last = found.length > limit ? items.at(-1) : undefined;
-      context.print(
-        items,
-        table(items, threadColumns, 'No chats found.'),
-        ...(last === undefined ? [] : [describeMore(last)]),
+    .option('--cursor <cursor>', cursorText)
+    .action(async ({ limit, cursor, ...filter }: ListOptions) => {
+      const page = await readPages(
+        { limit: Math.min(limit, maxThreads), cursor },
+        async (query) => (await context.http((api) => api.listThreads({ query: { ...filter, ...query } }))).body,
       );
+      const items = page.items.map(toThread);
+      context.print(items, table(items, threadColumns, 'No chats found.'), ...describeNext(page));
     });
 
   group
@@ -58,12 +41,9 @@ export function register(group: Command, context: CliContext): void {
     .option('--limit <count>', 'maximum number of messages, at most 200', parseLimit, 50)
     .option('--before <turn>', 'messages before this turn, as printed by the previous page', parseId)
     .action(async (id: number, { limit, before }: { limit: number; before?: number }) => {
-      const request = {
-        thread_id: id,
-        limit: Math.min(limit, maxThreads),
-        ...(before === undefined ? {} : { before }),
-      };
-      const found = await context.call(adminReadThread, request);
+      const query = { limit: Math.min(limit, maxThreads), ...(before === undefined ? {} : { before }) };
+      const { body } = await context.http((api) => api.getThread({ path: { thread_id: id }, query }), `thread ${id}`);
+      const found = { ...body, thread: toThread(body.thread), messages: body.messages.map(toMessage) };
       context.print(
         found,
         table([found.thread], threadColumns, ''),
@@ -77,7 +57,8 @@ export function register(group: Command, context: CliContext): void {
     .description('Takes over a chat: the agent does not reply until it is handed back')
     .argument('<thread>', 'id', parseThread)
     .action(async (id: number) => {
-      const { thread } = await context.call(adminTakeThread, { thread_id: id });
+      const call = { path: { thread_id: id }, body: {} };
+      const thread = toThread((await context.http((api) => api.takeThread(call), `thread ${id}`)).body.thread);
       context.print(thread, table([thread], threadColumns, ''));
     });
 
@@ -87,7 +68,8 @@ export function register(group: Command, context: CliContext): void {
     .argument('<thread>', 'id', parseThread)
     .argument('<message>', 'Markdown')
     .action(async (id: number, body: string) => {
-      const { message } = await context.call(adminSayInThread, { thread_id: id, body });
+      const call = { path: { thread_id: id }, body: { body } };
+      const message = toMessage((await context.http((api) => api.sayInThread(call), `thread ${id}`)).body.message);
       context.print(message, table([message], messageColumns, ''));
     });
 
@@ -96,13 +78,26 @@ export function register(group: Command, context: CliContext): void {
     .description('Hands a chat back to the agent')
     .argument('<thread>', 'id', parseThread)
     .action(async (id: number) => {
-      const { thread } = await context.call(adminHandThreadBack, { thread_id: id });
+      const call = { path: { thread_id: id }, body: {} };
+      const thread = toThread((await context.http((api) => api.handThreadBack(call), `thread ${id}`)).body.thread);
       context.print(thread, table([thread], threadColumns, ''));
     });
 }
 
-const describeMore = ({ updated_at: at, id }: Thread): string =>
-  `More results: --cursor ${encodePosition(operatorLists.threads, { at: `${at} ${id}`, source: 'agents' })}`;
+/** Returns a thread with the id of its operator's account, as commands print it. */
+const toThread = ({ taken_by: holder, ...thread }: ListThreadsReply['body']['items'][number]) => ({
+  ...thread,
+  taken_by: holder === null ? null : { ...holder, account_id: holder.account?.id ?? null },
+});
+type Thread = ReturnType<typeof toThread>;
+
+/** Returns a message with its author's kind and account id, as commands print it. */
+const toMessage = ({ author, ...message }: GetThreadReply['body']['messages'][number]) => ({
+  ...message,
+  author: author.kind,
+  account_id: author.account?.id ?? null,
+});
+type Message = ReturnType<typeof toMessage>;
 
 function parseThread(text: string): number {
   const id = Number(text);

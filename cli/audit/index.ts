@@ -2,25 +2,21 @@
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { Option, type Command } from 'commander';
-import {
-  cursorFor,
-  type ChainEnd,
-  type ChainReport,
-  mergeEntries,
-  readCursor,
-  type ServiceEntry,
-  verifyChain,
-  writeCursor,
-} from '#libs/audit';
-import type { PublicAuditEntry } from '#libs/contract';
-import { directory } from '#services/directory';
+import { type ChainEnd, type ChainReport, verifyChain } from '#libs/audit';
+import { AppError } from '#libs/errors';
+import type { ListAuditReply } from '../../clients/typescript/operations.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { moment, toned } from '../output/cell.ts';
 import { table } from '../output/table.ts';
 import { parseLimit, parseTime } from '../parse-options.ts';
 import { verifyFile, writeLine } from './chain-file.ts';
-import { type AuditLog, auditServices, listLogs } from './services.ts';
+import { describeNext, type Page, readPages } from '../pages.ts';
+import { serviceNames } from '../services.ts';
+import { type AuditLog, listLogs } from './services.ts';
+
+type Entry = ListAuditReply['body']['items'][number];
+type ServiceName = (typeof serviceNames)[number];
 
 interface ListOptions {
   actor?: string;
@@ -28,7 +24,7 @@ interface ListOptions {
   target?: string;
   from?: string;
   to?: string;
-  service?: string;
+  service?: ServiceName;
   limit: number;
   cursor?: string;
 }
@@ -36,8 +32,7 @@ interface ListOptions {
 const linksOfPage = 1_000;
 
 export function register(group: Command, context: CliContext): void {
-  const service = (): Option =>
-    new Option('--service <name>', 'only the log of this service').choices([...auditServices]);
+  const service = (): Option => new Option('--service <name>', 'only the log of this service').choices(serviceNames);
 
   group
     .command('list')
@@ -53,12 +48,8 @@ export function register(group: Command, context: CliContext): void {
     .option('--limit <count>', 'entries per page, at most 1000', parseLimit, 100)
     .option('--cursor <cursor>', 'next page, as printed by the previous page')
     .action(async (options: ListOptions) => {
-      const { items, next } = await list(context, options);
-      context.print(
-        items,
-        table(items, columns, 'No entries.'),
-        ...(next === undefined ? [] : [`More results: --cursor ${next}`]),
-      );
+      const page = await list(context, options);
+      context.print(page.items, table(page.items, columns, 'No entries.'), ...describeNext(page));
     });
 
   group
@@ -118,61 +109,39 @@ export function register(group: Command, context: CliContext): void {
 }
 
 const columns = {
-  TIME: ({ at }: PublicAuditEntry) => moment(at),
-  ACTOR: ({ actor }: PublicAuditEntry) =>
+  TIME: ({ at }: Entry) => moment(at),
+  ACTOR: ({ actor }: Entry) =>
     actor.email ??
     (actor.account_id === null ? (actor.kind === 'account' ? null : actor.kind) : `account ${actor.account_id}`),
-  ACTION: ({ action }: PublicAuditEntry) => action,
-  TARGET: ({ target }: PublicAuditEntry) => (target === null ? null : `${target.type}:${target.id}`),
-  OUTCOME: ({ outcome }: PublicAuditEntry) => toned(outcome, outcome === 'ok' ? 'good' : 'bad'),
-  FROM: ({ ip }: PublicAuditEntry) => ip,
-  ENTRY: ({ id }: PublicAuditEntry) => id,
-  CHANGES: ({ changes }: PublicAuditEntry) => (changes === null ? null : JSON.stringify(changes)),
+  ACTION: ({ action }: Entry) => action,
+  TARGET: ({ target }: Entry) => (target === null ? null : `${target.type}:${target.id}`),
+  OUTCOME: ({ outcome }: Entry) => toned(outcome, outcome === 'ok' ? 'good' : 'bad'),
+  FROM: ({ ip }: Entry) => ip,
+  ENTRY: ({ id }: Entry) => id,
+  CHANGES: ({ changes }: Entry) => (changes === null ? null : JSON.stringify(changes)),
 };
 
-async function list(
-  context: CliContext,
-  options: ListOptions,
-): Promise<{ items: PublicAuditEntry[]; next: string | undefined }> {
-  const { actor, action, target, from, to, limit, cursor } = options;
-  const position = cursor === undefined ? undefined : readCursor(cursor, auditServices);
-  if (cursor !== undefined && position === undefined)
-    throw new CliError('The cursor does not belong to this list.', 'usage');
-  const account = actor === undefined ? undefined : await findAccount(context, actor);
-  const [type = '', ...rest] = target?.split(':') ?? [];
-  const filter = {
-    limit: limit + 1,
-    ...(account === undefined ? {} : { account_id: account }),
-    ...(action === undefined ? {} : { action }),
-    ...(target === undefined ? {} : { target_type: type, target_id: rest.join(':') }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  };
-  const pages = await Promise.all(
-    listLogs(options.service).map(async ({ service, rpcs }) => {
-      const before = position === undefined ? {} : { before: cursorFor(service, position) };
-      const { items } = await context.call(rpcs.searchAudit, { ...filter, ...before });
-      return items.map((item): ServiceEntry => ({ ...item, service }));
-    }),
+/** @throws CliError when there are no entries, because no account has the email */
+async function list(context: CliContext, { limit, cursor, ...filter }: ListOptions): Promise<Page<Entry>> {
+  const page = await readPages(
+    { limit, cursor },
+    async (query) => (await context.http((api) => api.listAudit({ query: { ...filter, ...query } }))).body,
   );
-  const { items, next } = mergeEntries(pages, limit);
-  const ids = [...new Set(items.flatMap((item) => item.actor.account_id ?? []))];
-  const named = ids.length === 0 ? [] : (await context.call(directory.rpcs.identifyAccounts, { ids })).items;
-  const emails = new Map(named.map(({ id, email }) => [id, email]));
-  const entries = items.map(({ service, id, actor: by, ...entry }) => {
-    const email = (by.account_id === null ? undefined : emails.get(by.account_id)) ?? null;
-    return { ...entry, id: `${service}:${id}`, actor: { ...by, email } };
-  });
-  return { items: entries, next: next === undefined ? undefined : writeCursor(next) };
+  const { actor } = filter;
+  if (page.items.length === 0 && actor?.includes('@') === true && (await isUnknown(context, actor)))
+    throw new CliError(`There is no account with the email ${actor}.`);
+  return page;
 }
 
-/** @throws CliError when no account has the email */
-async function findAccount(context: CliContext, actor: string): Promise<number> {
-  if (/^[1-9][0-9]{0,8}$/.test(actor)) return Number(actor);
-  const { items } = await context.call(directory.rpcs.identifyAccounts, { ids: [], email: actor });
-  const [account] = items;
-  if (account === undefined) throw new CliError(`There is no account with the email ${actor}.`);
-  return account.id;
+/** Returns false also for callers who cannot list accounts. */
+async function isUnknown(context: CliContext, email: string): Promise<boolean> {
+  try {
+    const { items } = (await context.http((api) => api.listAccounts({ query: { q: email, limit: 200 } }))).body;
+    return !items.some((account) => account.email.toLowerCase() === email.toLowerCase());
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'permission_denied') return false;
+    throw error;
+  }
 }
 
 interface Head extends ChainEnd {
@@ -181,7 +150,7 @@ interface Head extends ChainEnd {
 
 function collectHead(text: string, known: Head[] = []): Head[] {
   const [, service = '', id = '', hash = ''] = /^([a-z-]+):([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (!auditServices.includes(service))
+  if (!serviceNames.some((name) => name === service))
     throw new CliError(`"${text}" is not a head; the format is service:id:hash.`, 'usage');
   return [...known, { service, id: Number(id), hash }];
 }

@@ -1,12 +1,6 @@
 /** Lists the audit logs of the services. */
 import { auditRpcs } from '#libs/contract';
-import { contracts } from '../jobs.ts';
-
-/** Services that have an audit log. */
-export const auditServices: readonly string[] = contracts
-  .filter(({ rpcs }) => 'readAudit' in rpcs)
-  .map(({ service }) => service)
-  .toSorted();
+import { serviceNames } from '../services.ts';
 
 export interface AuditLog {
   readonly service: string;
@@ -15,7 +9,7 @@ export interface AuditLog {
 
 /** Returns all audit logs, or only the log of the service `only`. */
 export function listLogs(only: string | undefined): AuditLog[] {
-  return auditServices
+  return serviceNames
     .filter((service) => only === undefined || service === only)
     .map((service) => ({ service, rpcs: auditRpcs(service) }));
 }

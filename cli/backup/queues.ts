@@ -2,13 +2,13 @@
  * Rebuilds the queues after a restore: messages of the broker refer to another state of the database
  * (rules/operations#after-a-restore).
  */
-import { jobAdminRpcs } from '#libs/contract';
+import { statusRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { rebuildQueue } from '#libs/jobs';
 import { createLogger } from '#libs/logger';
 import { createDatabase } from '#libs/orm';
 import type { CliContext } from '../context.ts';
-import { jobServices } from '../jobs.ts';
+import { serviceNames } from '../services.ts';
 
 export interface Rebuilt {
   /** Dropped messages; null when the broker was not available. */
@@ -21,9 +21,9 @@ export interface Rebuilt {
 /** Returns the services that reply; returns none when the broker is not available. */
 export async function listRunning(context: CliContext): Promise<string[]> {
   const answers = await Promise.all(
-    jobServices.map(async (service) => {
+    serviceNames.map(async (service) => {
       try {
-        await context.call(jobAdminRpcs(service).adminListJobs, { limit: 1 });
+        await context.call(statusRpcs(service).adminDescribeService, {});
         return [service];
       } catch (error) {
         // A service that replies with an error is running.
@@ -43,7 +43,7 @@ export async function rebuildQueues(context: CliContext, url: string): Promise<R
   const dropped = await dropMessages(context);
   const logger = createLogger({ service: 'cli', level: 'silent' });
   const total = { jobs: 0, outbox: 0 };
-  for (const schema of jobServices) {
+  for (const schema of serviceNames) {
     const db = await createDatabase({ url, schema, poolSize: 1, logger, applicationName: 'restore' });
     try {
       const { jobs, outbox } = await rebuildQueue(db);

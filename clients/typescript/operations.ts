@@ -7077,6 +7077,8 @@ export interface ListAuditRequest {
     from?: string;
     /** Entries before this time. */
     to?: string;
+    /** Entries of the log of this service. */
+    service?: "agents" | "conversations" | "directory" | "events" | "media" | "transcripts";
     /** Entries of a page, default 50, at most 200. */
     limit?: number;
     /** `next` of the previous page. */

@@ -6,40 +6,39 @@ import type { Queryable } from '#libs/sql';
 import type { Metrics } from '#libs/telemetry';
 import { findVerification, listEntries, readLinks } from './statements.ts';
 
-type ListRequest = RequestOf<ReturnType<typeof auditRpcs>['searchAudit']>;
+type ListRequest = RequestOf<ReturnType<typeof auditRpcs>['listAudit']>;
 
 export function auditHandlers(db: Queryable) {
-  const search = async ({
-    account_id: accountId,
-    action,
-    target_type: targetType,
-    target_id: targetId,
-    from,
-    to,
-    before,
-    limit,
-  }: ListRequest) => {
-    const filter = {
-      accountId,
-      action,
-      targetType,
-      targetId,
-      from,
-      to,
-      beforeAt: before?.at,
-      beforeId: before?.id,
-      limit,
-    };
-    return rawJson(`{"items":${(await listEntries(db, filter)).items}}`);
-  };
   return {
-    listAudit: async (request: ListRequest, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
+    listAudit: async (
+      {
+        account_id: accountId,
+        action,
+        target_type: targetType,
+        target_id: targetId,
+        from,
+        to,
+        before,
+        limit,
+      }: ListRequest,
+      { actor }: { readonly actor?: Actor | undefined },
+    ): Promise<RawJson> => {
       // The gateway has checked this right already; audit entries are sensitive enough for a second check (A3).
       if (!mayReadOps(actor))
         throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
-      return search(request);
+      const filter = {
+        accountId,
+        action,
+        targetType,
+        targetId,
+        from,
+        to,
+        beforeAt: before?.at,
+        beforeId: before?.id,
+        limit,
+      };
+      return rawJson(`{"items":${(await listEntries(db, filter)).items}}`);
     },
-    searchAudit: search,
     readAudit: async (request: { readonly after: number; readonly limit: number }): Promise<RawJson> =>
       rawJson((await readLinks(db, request)).body),
   };

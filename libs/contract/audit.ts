@@ -1,6 +1,6 @@
 /**
- * Operations on the audit log of a service: pages for the gateway and the admin CLI, and the hash chain for `audit
- * verify` and `audit export` (A1, A2). They are declared here instead of in the audit library, so that importing a
+ * Operations on the audit log of a service: pages for the gateway, and the hash chain for `audit verify` and `audit
+ * export` of the admin CLI (A1, A2). They are declared here instead of in the audit library, so that importing a
  * contract does not load SQL statements.
  */
 import type { Static } from 'typebox';
@@ -107,12 +107,6 @@ export function auditRpcs(service: string) {
       errors: {
         not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' },
       },
-    }),
-    searchAudit: rpc({
-      subject: `admin.${service}.audit.search`,
-      callers: byOperators,
-      summary: 'Entries of the audit log that match, newest first',
-      ...page,
     }),
     readAudit: rpc({
       subject: `admin.${service}.audit.read`,

@@ -40,6 +40,7 @@ export {
   type ServiceStatus,
   statusRpcs,
   webhookCount,
+  type Finding,
 } from './service-admin.ts';
 export {
   maxReplayed,

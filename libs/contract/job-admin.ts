@@ -1,9 +1,8 @@
 /**
- * Operator operations of every service with jobs: through the gateway (P2, P3), and for the admin CLI under separate
- * subjects. Declared here, not in the job library, so that importing a contract does not load the database.
+ * Operator operations of every service with jobs, called by the gateway (P2, P3). Declared here, not in the job library, so that importing a contract does not load the database.
  */
 import type { Static } from 'typebox';
-import { byOperators, byUsers, type Callers } from './callers.ts';
+import { byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable, Type } from './type.ts';
 
@@ -141,7 +140,6 @@ export function jobAdminRpcs(service: string) {
     callers: byUsers,
     errors: { not_an_operator: { code: 'permission_denied', when: notAnOperator } },
   } as const;
-  const forCli: { callers: Callers } = { callers: byOperators };
   const texts = {
     list: 'Lists jobs, newest first',
     show: 'Shows one job with payload, result and attempts',
@@ -180,36 +178,6 @@ export function jobAdminRpcs(service: string) {
       audit: 'pipeline.retry',
       summary: texts.retry,
       ...retry,
-    }),
-    adminFindLatestJobs: rpc({
-      subject: `admin.${service}.jobs.find-latest`,
-      ...forCli,
-      summary: texts.latest,
-      ...latest,
-    }),
-    adminRetryJob: rpc({
-      subject: `admin.${service}.jobs.retry`,
-      ...forCli,
-      errors: retryErrors,
-      audit: 'pipeline.retry',
-      summary: texts.retry,
-      ...retry,
-    }),
-    adminListJobs: rpc({ subject: `admin.${service}.jobs.list`, ...forCli, summary: texts.list, ...list }),
-    adminShowJob: rpc({ subject: `admin.${service}.jobs.show`, ...forCli, summary: texts.show, ...show }),
-    adminRedriveJobs: rpc({
-      subject: `admin.${service}.jobs.redrive`,
-      ...forCli,
-      audit: 'jobs.redrive',
-      summary: texts.redrive,
-      ...change,
-    }),
-    adminCancelJobs: rpc({
-      subject: `admin.${service}.jobs.cancel`,
-      ...forCli,
-      audit: 'jobs.cancel',
-      summary: texts.cancel,
-      ...change,
     }),
   };
 }

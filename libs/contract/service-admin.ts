@@ -57,6 +57,15 @@ const status = {
     ),
   }),
 };
+
+/** Result of a check that only the service can make. */
+const finding = Type.Object({
+  name: Type.String(),
+  ok: Type.Boolean(),
+  needed: Type.Boolean({ description: 'False for optional features.' }),
+  detail: Type.String({ description: 'State, or the problem and its remedy.' }),
+});
+export type Finding = Static<typeof finding>;
 export type ServiceStatus = Static<typeof status.reply>;
 
 /** Returns the RPCs that are spread into the contract of every service with the runtime. */
@@ -75,8 +84,10 @@ export function statusRpcs(service: string) {
     adminDescribeService: rpc({
       subject: `admin.${service}.service.describe`,
       callers: byOperators,
-      summary,
-      ...status,
+      summary: `${summary}, checks of the service for \`doctor\``,
+      request: status.request,
+      reply: Type.Object({ ...status.reply.properties, findings: Type.Array(finding) }),
+      timeoutMs: 60_000,
     }),
   };
 }

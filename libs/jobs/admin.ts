@@ -1,4 +1,4 @@
-/** Operator access to jobs for the gateway and the admin CLI: the same RPCs for every service with jobs (P2, P3). */
+/** Operator access to jobs for the gateway: the same RPCs for every service with jobs (P2, P3). */
 import { type AuditContext, describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
 import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps, type TimelineFact } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -65,12 +65,6 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
     cancelJobs: acting(cancel),
     findLatestJobs: reading(findLatest),
     retryJob: acting(retry),
-    adminFindLatestJobs: findLatest,
-    adminRetryJob: retry,
-    adminListJobs: list,
-    adminShowJob: show,
-    adminRedriveJobs: redrive,
-    adminCancelJobs: cancel,
   };
 }
 

@@ -24,7 +24,7 @@ import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers, streams } from '#libs/nats';
 import { createDatabase, type Database, measurePool, waitForMigrations } from '#libs/orm';
 import { serviceMigrations, natsPermissions } from '#libs/release';
-import { type StatusDetails, statusHandlers } from './status.ts';
+import { type ServiceCheck, type StatusDetails, statusHandlers } from './status.ts';
 import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
 
 const prepareRetryMs = 500;
@@ -146,6 +146,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
   readonly #jobSources: Stop[] = [];
   readonly #closing: Stop[] = [];
   #statusProvider: (() => Promise<StatusDetails>) | undefined;
+  #checks: readonly ServiceCheck[] = [];
 
   constructor(parts: Parts<C, J>) {
     this.#parts = parts;
@@ -170,6 +171,11 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
     this.#statusProvider = details;
   }
 
+  /** Adds checks for `doctor`. Call it before `serve`. */
+  setChecks(checks: readonly ServiceCheck[]): void {
+    this.#checks = checks;
+  }
+
   /** Serves the operations of the contract until the service stops. The handlers of `statusRpcs` are built in. */
   async serve(handlers: FeatureHandlers<C>): Promise<void> {
     const { contract, telemetry } = this.#parts;
@@ -179,6 +185,7 @@ export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract
       jobs: this.jobs,
       bus: this.bus,
       details: this.#statusProvider,
+      checks: this.#checks,
     };
     const status = 'describeService' in contract.rpcs ? statusHandlers(parts) : {};
     const responder = await this.bus.serve(contract, { ...handlers, ...status } as unknown as Handlers<C>);

@@ -1,5 +1,12 @@
 /** Status of a service for operators (P1): handlers of `statusRpcs`. */
-import { type Actor, consumerOf, mayReadOps, type ServiceContract, type ServiceStatus } from '#libs/contract';
+import {
+  type Actor,
+  consumerOf,
+  type Finding,
+  mayReadOps,
+  type ServiceContract,
+  type ServiceStatus,
+} from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
@@ -8,12 +15,22 @@ import type { Telemetry } from '#libs/telemetry';
 /** Service-specific fields of the status. */
 export type StatusDetails = Partial<Pick<ServiceStatus, 'webhooks' | 'failed_logins'>>;
 
+/** A check for `doctor` that only the service can make. */
+export interface ServiceCheck {
+  readonly name: string;
+  /** False for optional features. */
+  readonly needed: boolean;
+  /** Returns the state. @throws Error whose message names the problem and its remedy */
+  readonly examine: () => Promise<string>;
+}
+
 export interface StatusParts {
   readonly contract: ServiceContract;
   readonly telemetry: Pick<Telemetry, 'describe'>;
   readonly jobs: Pick<Jobs, 'admin'>;
   readonly bus: Pick<Bus, 'consumerLag'>;
   readonly details: (() => Promise<StatusDetails>) | undefined;
+  readonly checks: readonly ServiceCheck[];
 }
 
 /** Milliseconds for which counts are cached. */
@@ -35,8 +52,19 @@ export function statusHandlers(parts: StatusParts) {
         throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
       return describe();
     },
-    adminDescribeService: describe,
+    adminDescribeService: async (): Promise<ServiceStatus & { findings: Finding[] }> => {
+      const [described, findings] = await Promise.all([describe(), Promise.all(parts.checks.map(examine))]);
+      return { ...described, findings };
+    },
   };
+}
+
+async function examine({ name, needed, examine: run }: ServiceCheck): Promise<Finding> {
+  try {
+    return { name, needed, ok: true, detail: await run() };
+  } catch (error) {
+    return { name, needed, ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Returns the consumers of the service. Only the service itself has the permission to query them. */

@@ -93,6 +93,9 @@ export async function createService({
     directory.start();
     runtime.onClose(() => directory.stop());
     runtime.setStatusProvider(async () => ({ webhooks: await countWebhooks(db) }));
+    // Both values are valid (D69, D92).
+    const access = `${conversationAccess[config.CONVERSATION_ACCESS]} (CONVERSATION_ACCESS)`;
+    runtime.setChecks([{ name: 'conversation access', needed: true, examine: async () => access }]);
     await runtime.serve(createHandlers(dependencies));
     await jobs.work({
       bookingEvent: createBookingEventWorker(dependencies),

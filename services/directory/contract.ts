@@ -5,7 +5,7 @@
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { accountRpcs, managedAccountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
-import { adminDetailRpcs, refusedLinkRpcs } from './admin-details/contract.ts';
+import { adminDetailRpcs } from './admin-details/contract.ts';
 import { browseRpcs } from './browse/contract.ts';
 import { classRpcs } from './classes/contract.ts';
 import { erasureJobs, erasureRpcs } from './erasures/contract.ts';
@@ -77,7 +77,6 @@ export const directory = defineService({
     ...ownLoginRpcs,
     ...peopleRpcs,
     ...personDataRpcs,
-    ...refusedLinkRpcs,
     ...relationshipRpcs,
     ...searchRpcs,
     ...adminDetailRpcs,

@@ -18,6 +18,7 @@ import type { Dependencies } from './dependencies.ts';
 import { removeOldErasures } from './erasures/statements.ts';
 import { createErasePerson, markFailedErasure } from './erasures/workers.ts';
 import { createSetLogo } from './experiences/workers.ts';
+import { checkLinks } from './admin-details/link-check.ts';
 import { createHandlers } from './handlers.ts';
 import { createDirectoryHistory } from './history/index.ts';
 import { foldUsageCounts } from './journeys/statements.ts';
@@ -78,6 +79,7 @@ export async function createService({
       keys: createKeys({ jobs, idempotency, bus }),
       keyUses: createKeyUses(db),
     };
+    runtime.setChecks([{ name: 'links', needed: true, examine: () => checkLinks(db) }]);
     runtime.setStatusProvider(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
     await runtime.serve(createHandlers(deps));
     await jobs.work(

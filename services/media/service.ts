@@ -1,4 +1,5 @@
 /** Composition root of the media service: database, bus, jobs, object store, and the HTTP servers for file content. */
+import { ffmpegMissingMessage } from '#libs/ffmpeg';
 import { countRefusals } from '#libs/http';
 import { cleanupIntervalMs, removeOldRecords } from '#libs/idempotency';
 import type { JobTuning } from '#libs/jobs';
@@ -107,6 +108,7 @@ export async function createService(options: MediaOptions): Promise<MediaService
     const { lifecycle } = await store.ensureBucket();
     if (!lifecycle)
       logger.info('the object store does not support lifecycle rules; only the sweep removes unfinished uploads');
+    runtime.setChecks([{ name: 'ffmpeg', needed: false, examine: () => describeFfmpeg(deps) }]);
     await runtime.serve(createHandlers(deps));
     await tools.prepare();
     runtime.stopBeforeWorkers(await consumeMeetingEvents(deps, pipeline));
@@ -132,6 +134,13 @@ export async function createService(options: MediaOptions): Promise<MediaService
       return ports.internal;
     },
   };
+}
+
+/** Returns the version of ffmpeg, which trims recordings. @throws Error when it cannot be run */
+async function describeFfmpeg({ ffmpeg }: Pick<Dependencies, 'ffmpeg'>): Promise<string> {
+  const version = await ffmpeg.version();
+  if (version === undefined) throw new Error(ffmpegMissingMessage);
+  return version;
 }
 
 /**

@@ -25,6 +25,7 @@ import type { TranscriptsConfig } from './config.ts';
 import { transcripts } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
 import { importStatuses } from './evidence/contract.ts';
+import { checkTranscriptFormat } from './evidence/format-check.ts';
 import { createHandlers } from './handlers.ts';
 import { countOverdueImports } from './import/statements.ts';
 import { createTranscriptImport } from './import/workers.ts';
@@ -93,6 +94,7 @@ export async function createService({
     countTranscription: (status) => transcriptions.inc({ status }, 1),
   };
 
+  runtime.setChecks([{ name: 'transcripts of the provider', needed: false, examine: () => checkTranscriptFormat(db) }]);
   return runtime.service(async () => {
     await runtime.serve(createHandlers(deps));
     const contracts = {

@@ -12,7 +12,7 @@ type Uses = Map<string, Set<string>>;
 /**
  * Matches calls to a service that the operator selects. Such a call counts as a use of all operations with that key.
  */
-const useOfAny = /(?<![\w.])rpcs\.(\w+)|\bjobAdminRpcs\([^)]*\)\.(\w+)/g;
+const useOfAny = /(?<![\w.])rpcs\.(\w+)|\b(?:jobAdmin|status)Rpcs\([^)]*\)\.(\w+)/g;
 
 /** Returns which users use each operation, job and event of other services. */
 export function findUses(files: readonly SourceFile[], contracts: readonly ServiceContract[]): Uses {

@@ -1,6 +1,7 @@
 /** Chat takeover by operators: rights, two concurrent operators, and the admin CLI (H1, H2, H5). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm } from '#libs/testing';
+import { operatorId } from '../operator-login.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';
@@ -206,10 +207,13 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(
       (await platform.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id),
     ).toContain(id);
-    expect(await platform.ask('threads', 'take', String(id))).toMatchObject({ id, taken_by: { account_id: null } });
+    expect(await platform.ask('threads', 'take', String(id))).toMatchObject({
+      id,
+      taken_by: { account_id: operatorId },
+    });
     expect((await act('operator', 'take', id)).json).toMatchObject({
       code: 'thread_taken',
-      taken_by: { account: null },
+      taken_by: { account: { id: operatorId } },
     });
     expect(await platform.ask('threads', 'say', String(id), 'From the command line')).toMatchObject({
       author: 'operator',

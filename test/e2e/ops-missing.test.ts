@@ -100,14 +100,8 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
     await Promise.all([makeDead('told by service'), makeDead('told by service')]);
     const act = () => failureOf('jobs', 'redrive', '--error', 'told by service');
     const { exitCode, body } = await act();
-    expect([exitCode, body.code, body.details]).toEqual([
-      1,
-      'unavailable',
-      { done: { directory: { redriven: 2 }, conversations: { redriven: 0 } }, missing },
-    ]);
-    expect(body.message).toMatch(
-      /^2 jobs are queued again \(directory 2\)\. No reply from .*agents: .*run the command again/,
-    );
+    expect([exitCode, body.code, body.details]).toEqual([1, 'unavailable', { done: { redriven: 2 }, missing }]);
+    expect(body.message).toMatch(/^2 jobs are queued again\. No reply from agents, .*run the command again/);
     await waitFor(
       async () =>
         (await platform.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`))
@@ -122,10 +116,10 @@ describe('admin CLI actions while services are unavailable (P3, P4; rules/operat
       [queued],
     );
     expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({
-      done: { directory: { cancelled: 1 } },
+      done: { cancelled: 1 },
     });
     expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({
-      done: { directory: { cancelled: 0 } },
+      done: { cancelled: 0 },
     });
   });
 

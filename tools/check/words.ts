@@ -30,7 +30,6 @@ interface Node {
 const allowed: Readonly<Record<string, string>> = {
   'SayInThread…': 'operation of the API',
   'sayInThread…': 'operation of the API',
-  adminSayInThread: 'operation of the admin CLI',
   'LookUp…': 'operations between services',
   'lookUp…': 'operations between services',
   who: 'field of `identifyPerson`',

@@ -243,7 +243,7 @@ export const agentRpcs = {
   ...agentSetupRpcs,
   getAgent: rpc({
     subject: 'agents.agents.get',
-    callers: { 'api-gateway': [...anyActor, ...withoutActor], cli: withoutActor },
+    callers: { 'api-gateway': [...anyActor, ...withoutActor] },
     summary: 'Returns an agent by slug; 404 if it does not exist.',
     request: Type.Object({ slug }),
     reply: AgentOut,

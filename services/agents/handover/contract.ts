@@ -2,7 +2,7 @@
  * Takeovers: operators answer threads instead of the agent and return them to the agent (H1 to H5); visitors read the
  * operators' messages.
  */
-import { byGateway, byOperators, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byGateway, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
 import { slug } from '../agent/contract.ts';
 import { notAnOperator } from '../operators.ts';
@@ -86,8 +86,10 @@ const emptyMessage = { empty_message: { code: 'bad_request', when: 'The message 
 const byThreadId = Type.Object({ thread_id: threadId });
 const threadReply = Type.Object({ thread: Thread });
 
-const operations = {
-  list: {
+export const handoverRpcs = {
+  listThreads: rpc({
+    subject: 'agents.operations.list-threads',
+    callers: byUsers,
     summary: 'Threads with agents, most recently active first.',
     request: Type.Object({
       agent: Type.Optional(slug),
@@ -99,8 +101,11 @@ const operations = {
       limit: Type.Integer({ minimum: 1, maximum: 201 }),
     }),
     reply: Type.Object({ items: Type.Array(Thread) }),
-  },
-  read: {
+    errors: notAnOperator,
+  }),
+  readThread: rpc({
+    subject: 'agents.operations.read-thread',
+    callers: byUsers,
     summary: 'One thread with its newest messages, oldest first. 404 if it does not exist.',
     request: Type.Object({
       thread_id: threadId,
@@ -114,16 +119,20 @@ const operations = {
       messages: Type.Array(Message),
       before: nullable(Type.Integer({ description: 'Value of `before` for earlier messages; null on the last page.' })),
     }),
-    errors: notFound,
-  },
-  take: {
+    errors: { ...notFound, ...notAnOperator },
+  }),
+  takeThread: rpc({
+    subject: 'agents.operations.take-thread',
+    callers: byUsers,
     summary: 'Takes a thread over: the agent does not reply until it is handed back. Idempotent per account.',
     request: byThreadId,
     reply: threadReply,
     audit: 'thread.take',
-    errors: { ...notFound, ...threadTaken },
-  },
-  say: {
+    errors: { ...notFound, ...threadTaken, ...notAnOperator },
+  }),
+  sayInThread: rpc({
+    subject: 'agents.operations.say-in-thread',
+    callers: byUsers,
     summary:
       "Writes in a thread the caller has taken. The message is recorded and sent to the visitor's channel. 409 if the caller has not taken it.",
     request: Type.Object({
@@ -135,53 +144,17 @@ const operations = {
     }),
     reply: Type.Object({ message: Message }),
     audit: 'thread.say',
-    errors: { ...notFound, ...threadTaken, ...threadNotTaken, ...emptyMessage },
-  },
-  handBack: {
-    summary: 'Hands a thread back to the agent, regardless of who has taken it. Idempotent.',
-    request: byThreadId,
-    reply: threadReply,
-    audit: 'thread.hand-back',
-    errors: notFound,
-  },
-} as const;
-
-export const handoverRpcs = {
-  listThreads: rpc({
-    subject: 'agents.operations.list-threads',
-    callers: byUsers,
-    ...operations.list,
-    errors: notAnOperator,
-  }),
-  readThread: rpc({
-    subject: 'agents.operations.read-thread',
-    callers: byUsers,
-    ...operations.read,
-    errors: { ...notFound, ...notAnOperator },
-  }),
-  takeThread: rpc({
-    subject: 'agents.operations.take-thread',
-    callers: byUsers,
-    ...operations.take,
-    errors: { ...operations.take.errors, ...notAnOperator },
-  }),
-  sayInThread: rpc({
-    subject: 'agents.operations.say-in-thread',
-    callers: byUsers,
-    ...operations.say,
-    errors: { ...operations.say.errors, ...notAnOperator },
+    errors: { ...notFound, ...threadTaken, ...threadNotTaken, ...emptyMessage, ...notAnOperator },
   }),
   handThreadBack: rpc({
     subject: 'agents.operations.hand-thread-back',
     callers: byUsers,
-    ...operations.handBack,
+    summary: 'Hands a thread back to the agent, regardless of who has taken it. Idempotent.',
+    request: byThreadId,
+    reply: threadReply,
+    audit: 'thread.hand-back',
     errors: { ...notFound, ...notAnOperator },
   }),
-  adminListThreads: rpc({ subject: 'admin.agents.threads.list', callers: byOperators, ...operations.list }),
-  adminReadThread: rpc({ subject: 'admin.agents.threads.read', callers: byOperators, ...operations.read }),
-  adminTakeThread: rpc({ subject: 'admin.agents.threads.take', callers: byOperators, ...operations.take }),
-  adminSayInThread: rpc({ subject: 'admin.agents.threads.say', callers: byOperators, ...operations.say }),
-  adminHandThreadBack: rpc({ subject: 'admin.agents.threads.hand-back', callers: byOperators, ...operations.handBack }),
   readChatUpdates: rpc({
     subject: 'agents.chat.read-updates',
     callers: byGateway,

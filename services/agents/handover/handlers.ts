@@ -37,11 +37,7 @@ import {
 type Operations = Pick<
   Handlers<typeof agents>,
   'listThreads' | 'readThread' | 'takeThread' | 'sayInThread' | 'handThreadBack' | 'readChatUpdates'
-> &
-  Pick<
-    Handlers<typeof agents>,
-    'adminListThreads' | 'adminReadThread' | 'adminTakeThread' | 'adminSayInThread' | 'adminHandThreadBack'
-  >;
+>;
 
 type HandoverDependencies = Pick<Dependencies, 'admit' | 'config' | 'db' | 'html' | 'jobs' | 'threadChanges'>;
 
@@ -55,7 +51,7 @@ const maxMessagesPerTurn = 2;
 
 export function createHandoverHandlers(deps: HandoverDependencies): Operations {
   const { db } = deps;
-  const list: Operations['adminListThreads'] = async ({ agent: slug, channel, taken, before, limit }) => {
+  const list = async ({ agent: slug, channel, taken, before, limit }: RequestOf<typeof agents.rpcs.listThreads>) => {
     const agent = slug === undefined ? undefined : await findAgentOfThreads(db, slug);
     if (slug !== undefined && agent === undefined) return { items: [] };
     const rows = await listThreads(db, {
@@ -68,7 +64,7 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
     });
     return { items: rows.map(toThread) };
   };
-  const read: Operations['adminReadThread'] = async ({ thread_id: threadId, before, limit }) => {
+  const read = async ({ thread_id: threadId, before, limit }: RequestOf<typeof agents.rpcs.readThread>) => {
     const thread = toThread(await getThread(db, threadId));
     // The page has at least the size of one turn, since a turn is not split across pages.
     const pageSize = Math.max(limit, maxMessagesPerTurn);
@@ -84,8 +80,8 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
     };
   };
   return {
-    listThreads: (request, context) => (requireThreadReader(context.actor), list(request, context)),
-    readThread: (request, context) => (requireThreadReader(context.actor), read(request, context)),
+    listThreads: (request, context) => (requireThreadReader(context.actor), list(request)),
+    readThread: (request, context) => (requireThreadReader(context.actor), read(request)),
     takeThread: async (request, context) => (
       requireThreadOperator(context.actor),
       await takeOver(deps, request.thread_id, context)
@@ -98,11 +94,6 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
       requireThreadOperator(context.actor),
       await handBack(deps, request.thread_id, context)
     ),
-    adminListThreads: list,
-    adminReadThread: read,
-    adminTakeThread: (request, context) => takeOver(deps, request.thread_id, context),
-    adminSayInThread: (request, context) => writeInThread(deps, request, context),
-    adminHandThreadBack: (request, context) => handBack(deps, request.thread_id, context),
     readChatUpdates: (request) => readUpdates(deps, request),
   };
 }

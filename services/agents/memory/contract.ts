@@ -1,5 +1,5 @@
 /** Memory jobs, and the review of knowledge by operators (D70). */
-import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, job, nullable, rpc, Type } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 import { notAnOperator } from '../operators.ts';
 
@@ -102,38 +102,5 @@ export const memoryRpcs = {
     request: choice,
     reply: rejected,
     errors: { ...rejectionErrors, ...notAnOperator },
-  }),
-  listKnowledge: rpc({
-    subject: 'admin.agents.knowledge.list',
-    callers: byOperators,
-    summary: "The agent's sentences for all its threads, oldest first, with their source.",
-    request: Type.Object(list),
-    reply: Type.Object({
-      mode,
-      items: Type.Array(
-        Type.Object({
-          ...sentence.properties,
-          thread_key: Type.String(),
-          visitor_id: nullable(Type.String({ description: 'Null in messaging chats.' })),
-        }),
-      ),
-    }),
-    errors,
-  }),
-  approveKnowledge: rpc({
-    subject: 'admin.agents.knowledge.approve',
-    callers: byOperators,
-    ...approval,
-    errors: approvalErrors,
-  }),
-  rejectKnowledge: rpc({
-    subject: 'admin.agents.knowledge.reject',
-    callers: byOperators,
-    audit: 'agent.reject-knowledge',
-    summary:
-      'Deletes sentences, approved or not, with everything derived from them: the given ones, or all of the agent.',
-    request: Type.Object({ slug, ids: Type.Optional(ids) }),
-    reply: rejected,
-    errors: rejectionErrors,
   }),
 };

@@ -16,7 +16,7 @@ interface ListRequest {
   readonly slug: string;
   readonly state?: 'waiting' | 'approved';
   readonly after?: number;
-  readonly limit?: number;
+  readonly limit: number;
 }
 
 export function createMemoryHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>): MemoryHandlers {
@@ -49,11 +49,11 @@ export function createMemoryHandlers(deps: Pick<Dependencies, 'config' | 'db' | 
       return { approved: ids.length };
     });
   };
-  const reject = async ({ slug, ids }: { slug: string; ids?: number[] }, context: AuditContext) => {
+  const reject = async ({ slug, ids }: { slug: string; ids: number[] }, context: AuditContext) => {
     const { id } = await getAgent(db, slug);
     return await db.transaction(async (tx) => {
       const rejected = await rejectKnowledge(tx, { agentId: id, ids });
-      if (ids !== undefined) checkFound(ids, rejected);
+      checkFound(ids, rejected);
       await dropSummaries(tx, { agentIds: [id] });
       await enqueueAgentMemory(tx, deps, id);
       if (rejected.length > 0) {
@@ -67,13 +67,9 @@ export function createMemoryHandlers(deps: Pick<Dependencies, 'config' | 'db' | 
   };
 
   return {
-    listKnowledge: async (request) => ({ mode, items: await list(request) }),
-    approveKnowledge: approve,
-    rejectKnowledge: reject,
     listSentences: async (request, { actor }) => {
       requireOpsReader(actor);
-      const items = (await list(request)).map(({ thread_key: _key, visitor_id: _visitor, ...sentence }) => sentence);
-      return { mode, items };
+      return { mode, items: await list(request) };
     },
     approveSentences: (request, context) => {
       requireOpsOperator(context.actor);

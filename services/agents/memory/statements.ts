@@ -164,15 +164,12 @@ export const dropSummaries = statement.none({
 export const listKnowledge = statement.many({
   name: 'knowledge.list',
   planned: 'each-call',
-  params: { agentId: t.integer, isApproved: t.boolean.nullable, after: t.bigint.nullable, limit: t.integer.nullable },
+  params: { agentId: t.integer, isApproved: t.boolean.nullable, after: t.bigint.nullable, limit: t.integer },
   row: {
     id: t.bigint,
     body: t.text,
     thread_id: t.bigint,
     channel: t.text,
-    thread_key: t.text,
-    /** Null in messaging chats. */
-    visitor_id: t.text.nullable,
     /** Last turn that was read for the sentence. */
     up_to_turn: t.integer,
     created_at: t.text,
@@ -180,7 +177,7 @@ export const listKnowledge = statement.many({
     approved_at: t.text.nullable,
   },
   sql: ({ agentId, isApproved, after, limit }) => sql`
-    select f.id, f.body, t.id as thread_id, t.channel, t.thread_key, t.visitor_id, f.up_to_turn, iso_utc(f.created_at) as created_at,
+    select f.id, f.body, t.id as thread_id, t.channel, f.up_to_turn, iso_utc(f.created_at) as created_at,
       iso_utc(f.approved_at) as approved_at
     from agents.memory_facts f join agents.threads t on t.id = f.thread_id
     where f.agent_id = ${agentId} and f.kind = 'knowledge' and (${after} is null or f.id > ${after})

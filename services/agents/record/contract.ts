@@ -14,24 +14,6 @@ const recordedMessage = Type.Object({
   created_at: Type.String(),
 });
 
-const agentList = {
-  request: Type.Object({
-    after: Type.Optional(Type.String({ maxLength: 100, description: 'Slug of the last agent of the previous page.' })),
-    limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
-  }),
-  reply: Type.Object({
-    items: Type.Array(
-      Type.Object({
-        slug: Type.String(),
-        name: Type.String(),
-        waiting: Type.Integer({ description: 'Sentences waiting for review (D70).' }),
-        approved: Type.Integer({ description: 'Approved sentences.' }),
-      }),
-    ),
-  }),
-};
-const listAgents = 'Agents by slug, with numbers of sentences waiting for review.';
-
 const forgotten = Type.Object({
   threads: Type.Integer({ description: 'Threads deleted.' }),
   messages: Type.Integer({ description: 'Messages deleted, including replies.' }),
@@ -48,15 +30,24 @@ export const recordRpcs = {
   listAgents: rpc({
     subject: 'agents.operations.list-agents',
     callers: byUsers,
-    summary: listAgents,
-    ...agentList,
+    summary: 'Agents by slug, with numbers of sentences waiting for review.',
+    request: Type.Object({
+      after: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Slug of the last agent of the previous page.' }),
+      ),
+      limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
+    }),
+    reply: Type.Object({
+      items: Type.Array(
+        Type.Object({
+          slug: Type.String(),
+          name: Type.String(),
+          waiting: Type.Integer({ description: 'Sentences waiting for review (D70).' }),
+          approved: Type.Integer({ description: 'Approved sentences.' }),
+        }),
+      ),
+    }),
     errors: notAnOperator,
-  }),
-  adminListAgents: rpc({
-    subject: 'admin.agents.agents.list',
-    callers: byOperators,
-    summary: listAgents,
-    ...agentList,
   }),
   getRecord: rpc({
     subject: 'admin.agents.record.get',

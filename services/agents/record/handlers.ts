@@ -47,16 +47,11 @@ export function createRecordHandlers(
 function createReadHandlers({
   db,
   html,
-}: Pick<Dependencies, 'db' | 'html'>): Pick<Handlers<typeof agents>, 'listAgents' | 'adminListAgents' | 'getRecord'> {
-  const list = async ({ after = '', limit }: { after?: string; limit: number }) => ({
-    items: await listAgents(db, { after: after.replaceAll('\0', ''), limit }),
-  });
-
+}: Pick<Dependencies, 'db' | 'html'>): Pick<Handlers<typeof agents>, 'listAgents' | 'getRecord'> {
   return {
-    adminListAgents: list,
-    listAgents: (request, { actor }) => {
+    listAgents: async ({ after = '', limit }, { actor }) => {
       requireOpsReader(actor);
-      return list(request);
+      return { items: await listAgents(db, { after: after.replaceAll('\0', ''), limit }) };
     },
     getRecord: async ({ slug, thread_key: threadKey, thread_id: threadId, after = 0, limit = defaultLimit }) => {
       const { id } = await getAgent(db, slug);

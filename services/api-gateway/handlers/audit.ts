@@ -47,7 +47,7 @@ export function createAuditHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHa
 
   return {
     audit: async ({ input, call, answer }) => {
-      const { actor, action, target, from, to, limit = usualLimit, cursor } = input.query;
+      const { actor, action, target, from, to, service: only, limit = usualLimit, cursor } = input.query;
       const position = cursor === undefined ? undefined : readCursor(cursor, services);
       if (cursor !== undefined && position === undefined) throw badCursor();
       const account = actor === undefined ? undefined : await findAccount(actor, call);
@@ -61,7 +61,7 @@ export function createAuditHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHa
         ...(to === undefined ? {} : { to }),
       };
       const pages = await Promise.all(
-        services.map(async (service) => {
+        (only === undefined ? services : [only]).map(async (service) => {
           const before = position === undefined ? {} : { before: cursorFor(service, position) };
           const { items } = await bus.call(logs[service], { ...filter, ...before }, call);
           return items.map((item): ServiceEntry => ({ ...item, service }));

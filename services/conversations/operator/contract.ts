@@ -32,13 +32,6 @@ const noJourney = { journey_not_found: { code: 'not_found', when: 'No journey ha
 const noEvent = { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } } as const;
 
 export const operatorRpcs = {
-  describeAccess: rpc({
-    subject: 'admin.conversations.access.describe',
-    callers: byOperators,
-    summary: 'Access setting of conversations, for `doctor` (D69).',
-    request: Type.Object({}),
-    reply: Type.Object({ access: Type.Enum(['open', 'members'], { description: 'Value of CONVERSATION_ACCESS.' }) }),
-  }),
   adminList: rpc({
     subject: 'admin.conversations.conversations.list',
     callers: byOperators,

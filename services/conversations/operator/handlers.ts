@@ -27,17 +27,9 @@ export function createOperatorHandlers(
   dependencies: Dependencies,
 ): Pick<
   Operations,
-  | 'describeAccess'
-  | 'adminList'
-  | 'adminShow'
-  | 'adminMove'
-  | 'adminConnect'
-  | 'adminDisconnect'
-  | 'adminImportTranscript'
-  | 'listNotes'
+  'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'adminImportTranscript' | 'listNotes'
 > {
   return {
-    describeAccess: () => describeAccess(dependencies),
     adminList: (request) => list(dependencies, request),
     adminShow: (request) => show(dependencies, request),
     adminMove: (request, context) => move(dependencies, request, context),
@@ -46,11 +38,6 @@ export function createOperatorHandlers(
     adminImportTranscript: (request, context) => importTranscript(dependencies, request, context),
     listNotes: (request, context) => describeNotes(dependencies, request, context),
   };
-}
-
-/** Returns the value of CONVERSATION_ACCESS (D69). */
-function describeAccess({ config }: Dependencies): Promise<ReplyOf<Rpcs['describeAccess']>> {
-  return Promise.resolve({ access: config.CONVERSATION_ACCESS });
 }
 
 /** Returns conversations, newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */

@@ -1,5 +1,5 @@
 /** Contract of the reports of pipeline workers, and of the list of conversations in pipeline steps (P5). */
-import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { Id } from '../schemas.ts';
 
 export const PublishingPatch = Type.Object(
@@ -62,30 +62,24 @@ const PipelineEntry = Type.Object({
 });
 export type PipelineEntry = Static<typeof PipelineEntry>;
 
-const list = {
-  request: Type.Object({
-    journey: Type.Optional(Type.String({ maxLength: 200 })),
-    step: Type.Optional(Type.String({ maxLength: 200 })),
-    conversation_id: Type.Optional(Type.Integer()),
-    conversation_ids: Type.Optional(Type.Array(Id, { maxItems: 500, description: 'Only these conversations.' })),
-    before: Type.Optional(Type.Integer({ description: 'Only entries listed after this one.' })),
-    limit: Type.Integer({ minimum: 1, maximum: 500 }),
-  }),
-  reply: Type.Object({
-    items: Type.Array(PipelineEntry),
-    read: nullable(Type.Integer({ description: 'Cursor for `before`; null at the end.' })),
-    is_known: Type.Boolean({ description: 'Whether the requested conversation exists.' }),
-  }),
-};
-const summary = 'Conversations in steps with a pipeline job, latest entry first.';
-
 export const pipelineRpcs = {
   listPipelines: rpc({
     subject: 'conversations.operations.list-pipelines',
     callers: byUsers,
-    summary,
-    ...list,
+    summary: 'Conversations in steps with a pipeline job, latest entry first.',
+    request: Type.Object({
+      journey: Type.Optional(Type.String({ maxLength: 200 })),
+      step: Type.Optional(Type.String({ maxLength: 200 })),
+      conversation_id: Type.Optional(Type.Integer()),
+      conversation_ids: Type.Optional(Type.Array(Id, { maxItems: 500, description: 'Only these conversations.' })),
+      before: Type.Optional(Type.Integer({ description: 'Only entries listed after this one.' })),
+      limit: Type.Integer({ minimum: 1, maximum: 500 }),
+    }),
+    reply: Type.Object({
+      items: Type.Array(PipelineEntry),
+      read: nullable(Type.Integer({ description: 'Cursor for `before`; null at the end.' })),
+      is_known: Type.Boolean({ description: 'Whether the requested conversation exists.' }),
+    }),
     errors: { not_an_operator: { code: 'permission_denied', when: 'The caller cannot view operations.' } },
   }),
-  adminListPipelines: rpc({ subject: 'admin.conversations.pipelines.list', callers: byOperators, summary, ...list }),
 } as const;

@@ -62,6 +62,5 @@ export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db
       if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You cannot view operations.');
       return list(request);
     },
-    adminListPipelines: (request: Request): Promise<Reply> => list(request),
   };
 }

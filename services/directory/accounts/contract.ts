@@ -79,12 +79,6 @@ export const accountRpcs = {
     }),
     errors: badGroup,
   }),
-  identifyAccounts: rpc({
-    subject: 'admin.directory.accounts.identify',
-    callers: byOperators,
-    summary: 'Returns emails of accounts by id, and the account of an email.',
-    ...naming,
-  }),
   nameAccounts: rpc({
     subject: 'directory.accounts.name',
     callers: byUsers,

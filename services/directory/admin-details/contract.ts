@@ -1,6 +1,5 @@
 /**
- * Read operations of the admin CLI: one person or holon with details, private holons included, and stored links that
- * are no longer accepted.
+ * Read operations of the admin CLI: one person or holon with details, private holons included.
  */
 import { byOperators, rpc, Type } from '#libs/contract';
 import { anyId, HolonDetail, page, PersonPublic, v1Errors } from '../api-objects/contract.ts';
@@ -38,23 +37,5 @@ export const adminDetailRpcs = {
       }),
     }),
     errors: v1Errors.notFound('No holon has the id.'),
-  }),
-} as const;
-
-export const refusedLink = Type.Object({
-  kind: Type.Union([Type.Literal('person'), Type.Literal('holon')]),
-  id: Type.Integer(),
-  field: Type.String({ description: 'For example `links.website`.' }),
-  problem: Type.String({ description: 'Why it would be rejected today; the value is not included.' }),
-});
-
-export const refusedLinkRpcs = {
-  listRefusedLinks: rpc({
-    subject: 'admin.directory.links.list-refused',
-    callers: byOperators,
-    summary: 'Lists stored links, contact values and photos that would be rejected today (D72).',
-    request: Type.Object({}),
-    reply: Type.Object({ items: Type.Array(refusedLink, { description: 'At most 1,000.' }) }),
-    timeoutMs: 60_000,
   }),
 } as const;

@@ -1,29 +1,18 @@
-/**
- * Returns the details of one person or holon without visibility limits, and stored links that are no longer accepted
- * (rules/cli#admin-cli; D72).
- */
-import type { Static } from '#libs/contract';
+/** Returns the details of one person or holon without visibility limits (rules/cli#admin-cli). */
 import { notFound } from '#libs/errors';
 import { type HandlersOf, type RawJson, rawJson } from '#libs/nats';
-import type { Database } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
 import { getHolon } from '../holons/index.ts';
 import { listHolonMemberships, listPersonMemberships } from '../memberships/index.ts';
 import { listHolonRelationships } from '../relationships/index.ts';
-import { findContactProblem, findLinkProblem, webAddressProblem } from '../texts/index.ts';
 import type { Viewer } from '../visibility/index.ts';
-import type { adminDetailRpcs, refusedLink, refusedLinkRpcs } from './contract.ts';
-import { findLinkCandidates } from './statements.ts';
-
-type RefusedLink = Static<typeof refusedLink>;
+import type { adminDetailRpcs } from './contract.ts';
 
 const everything: Viewer = { seesAll: true, accountId: null };
 const unfiltered = { journey: null, step: null, responsiblePersonId: null, followUp: null, from: null, to: null };
 
-export function createAdminDetailHandlers({
-  db,
-}: Pick<Dependencies, 'db'>): HandlersOf<typeof adminDetailRpcs & typeof refusedLinkRpcs> {
+export function createAdminDetailHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof adminDetailRpcs> {
   return {
     showPerson: async ({ person_id: personId, ...page }) =>
       together({
@@ -36,7 +25,6 @@ export function createAdminDetailHandlers({
         memberships: await listHolonMemberships.name(db, { holonId, ...unfiltered, ...page, ...everything }),
         relationships: await listHolonRelationships(db, { holonId, ...page, ...everything }),
       }),
-    listRefusedLinks: async () => ({ items: await listRefusedLinks(db) }),
   };
 }
 
@@ -50,21 +38,4 @@ function together(parts: Readonly<Record<string, { readonly body: string | null 
     return `"${name}":${row.body}`;
   });
   return rawJson(`{${fields.join(',')}}`);
-}
-
-const maxItems = 1_000;
-
-/** Returns stored links that violate the rules for new links. */
-async function listRefusedLinks(db: Database): Promise<RefusedLink[]> {
-  const rows = await findLinkCandidates(db);
-  const items = rows.flatMap(({ kind, id, field, value }) => {
-    const problem = findProblem(kind, field, value);
-    return problem === undefined ? [] : [{ kind, id, field, problem }];
-  });
-  return items.slice(0, maxItems);
-}
-
-function findProblem(kind: 'person' | 'holon', field: string, value: string): string | undefined {
-  if (field === 'photo_url') return webAddressProblem(value);
-  return kind === 'holon' ? findLinkProblem(value) : findContactProblem(value);
 }

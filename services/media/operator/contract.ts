@@ -1,4 +1,4 @@
-/** Contract of operations for operators: stored objects, recorded erasures, installed tools. */
+/** Contract of operations for operators: stored objects, recorded erasures. */
 import { byOperators, rowId, rpc, type Static, Type, withoutActor } from '#libs/contract';
 import { nullableId } from '../schemas.ts';
 
@@ -77,18 +77,5 @@ export const operatorRpcs = {
       next: Type.Union([Type.String(), Type.Null()]),
     }),
     timeoutMs: 60_000,
-  }),
-  describeTools: rpc({
-    subject: 'admin.media.tools.describe',
-    callers: byOperators,
-    summary: 'Versions of the programs that jobs of this service need, for `doctor`.',
-    request: Type.Object({}),
-    reply: Type.Object({
-      ffmpeg: Type.Union([Type.String(), Type.Null()], {
-        description: 'Version of ffmpeg; null when it cannot be run.',
-      }),
-      hint: Type.Union([Type.String(), Type.Null()], { description: 'How to install it when it is missing.' }),
-    }),
-    timeoutMs: 30_000,
   }),
 };

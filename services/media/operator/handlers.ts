@@ -1,8 +1,7 @@
-/** Handles operations for operators: orphaned objects, recorded erasures, installed tools. */
+/** Handles operations for operators: orphaned objects, recorded erasures. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { RequestOf } from '#libs/contract';
-import { ffmpegMissingMessage } from '#libs/ffmpeg';
 import { parseJson } from '#libs/json';
 import type { HandlersOf } from '#libs/nats';
 import { erasuresPrefix, type ObjectInfo, type ObjectStore, platformPrefix } from '#libs/object-store';
@@ -19,10 +18,10 @@ const maxErasureBytes = 64 * 1024;
 const contentType = 'application/json';
 const checkErasure = compileSchema(Erasure);
 
-type OperatorDependencies = Pick<Dependencies, 'db' | 'store' | 'logger' | 'ffmpeg'>;
+type OperatorDependencies = Pick<Dependencies, 'db' | 'store' | 'logger'>;
 
 export function createOperatorHandlers(deps: OperatorDependencies): HandlersOf<typeof operatorRpcs> {
-  const { store, ffmpeg } = deps;
+  const { store } = deps;
   return {
     findOrphans: (request) => findOrphans(deps, request),
     recordErasure: async ({ person_id, digest, visitor_ids, telegram_user_ids }) => {
@@ -49,10 +48,6 @@ export function createOperatorHandlers(deps: OperatorDependencies): HandlersOf<t
         count += 1;
       }
       return { items, damaged, next: null };
-    },
-    describeTools: async () => {
-      const version = await ffmpeg.version();
-      return { ffmpeg: version ?? null, hint: version === undefined ? ffmpegMissingMessage : null };
     },
   };
 }

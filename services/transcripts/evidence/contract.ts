@@ -152,19 +152,4 @@ export const evidenceRpcs = {
       ),
     }),
   }),
-  findLatestFormat: rpc({
-    subject: 'admin.transcripts.evidence.find-latest-format',
-    callers: byOperators,
-    summary: 'Find the format of the last artifact that an import read; null without one',
-    request: Type.Object({}),
-    reply: Type.Object({
-      latest: nullable(
-        Type.Object({
-          conversation_id: Type.Integer(),
-          format: Type.Enum(['json', 'csv', 'csv_with_ends'], { description: '`csv`: its rows have no end times.' }),
-          read_at: Type.String({ format: 'date-time' }),
-        }),
-      ),
-    }),
-  }),
 } as const;

@@ -18,6 +18,5 @@ export function createEvidenceHandlers({ bus, db }: Pick<Dependencies, 'bus' | '
       await bus.call(conversations.rpcs.exists, { id: request.conversation_id }, context);
       return rawJson((await statements.listBases(db, { conversationId: request.conversation_id, sha256: null })).body);
     },
-    findLatestFormat: async () => ({ latest: (await statements.findLatestFormat(db)) ?? null }),
   };
 }

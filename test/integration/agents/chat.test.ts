@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LlmFault, waitFor } from '#libs/testing';
+import { contextFor, type LlmFault, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { newContext } from '#libs/nats';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
@@ -22,9 +22,9 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   async function readOf(key: string) {
     const [row] = await fixture.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
     const { messages } = await fixture.bus.call(
-      agents.rpcs.adminReadThread,
+      agents.rpcs.readThread,
       { thread_id: Number(row?.id), limit: 50 },
-      newContext(),
+      contextFor(agents.rpcs.readThread),
     );
     return { rows: messages };
   }

@@ -1,12 +1,13 @@
 /** Takeovers on the web and in Telegram: record, memory and hand-back (H1 to H4). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newContext as context } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { superuser, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf } from './fixture.ts';
 import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
 const { rpcs } = agents;
+const operator = () => ({ ...context(), actor: superuser });
 
 let fixture: TelegramFixture;
 beforeAll(async () => {
@@ -21,19 +22,15 @@ afterAll(() => fixture.stop());
 beforeEach(() => fixture.agents.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
 
 const call = (name: 'take' | 'handBack', threadId: number) =>
-  fixture.agents.bus.call(
-    name === 'take' ? rpcs.adminTakeThread : rpcs.adminHandThreadBack,
-    { thread_id: threadId },
-    context(),
-  );
+  fixture.agents.bus.call(name === 'take' ? rpcs.takeThread : rpcs.handThreadBack, { thread_id: threadId }, operator());
 const write = (threadId: number, body: string, name?: string) =>
   fixture.agents.bus.call(
-    rpcs.adminSayInThread,
+    rpcs.sayInThread,
     { thread_id: threadId, body, ...(name && { idempotency_key: name }) },
-    context(),
+    operator(),
   );
 const read = (threadId: number, more: { before?: number; limit?: number } = {}) =>
-  fixture.agents.bus.call(rpcs.adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
+  fixture.agents.bus.call(rpcs.readThread, { thread_id: threadId, limit: 50, ...more }, operator());
 const updates = (visitorId: string, after = 0, slug = 'guide') =>
   fixture.agents.bus.call(rpcs.readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
 const listBodies = async (threadId: number): Promise<string[]> =>
@@ -65,7 +62,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
   it('sends no agent reply in a taken-over thread until the takeover ends, and records all messages together', async () => {
     const { id, visitorId, key } = await openThread();
     expect(await call('take', id)).toMatchObject({
-      thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } },
+      thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: 1 } },
     });
     const before = fixture.agents.llm.requests.length;
     expect(await fixture.agents.say('Is anybody there?', { visitor_id: visitorId })).toEqual({
@@ -81,7 +78,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     const { message } = await write(id, 'I **am**.');
     expect(message).toMatchObject({
       author: 'operator',
-      account_id: null,
+      account_id: 1,
       html: 'I <b>am</b>.',
       delivery: null,
       turn: 3,
@@ -231,9 +228,9 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     let before: { at: string; id: number } | undefined;
     for (let page = 0; page < ids.length; page++) {
       const { items } = await fixture.agents.bus.call(
-        rpcs.adminListThreads,
+        rpcs.listThreads,
         { limit: 1, ...(before !== undefined && { before }) },
-        context(),
+        operator(),
       );
       const [{ id, updated_at: at } = { id: 0, updated_at: '' }] = items;
       listed.push(id);
@@ -247,7 +244,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
     await fixture.agents.say('Again', { visitor_id: visitorId });
     await call('take', id);
     const list = (taken: boolean) =>
-      fixture.agents.bus.call(rpcs.adminListThreads, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
+      fixture.agents.bus.call(rpcs.listThreads, { agent: 'guide', channel: 'web', taken, limit: 200 }, operator());
     expect((await list(true)).items.map((item) => item.id)).toContain(id);
     expect((await list(false)).items.map((item) => item.id)).not.toContain(id);
     expect(JSON.stringify(await list(true))).not.toContain(visitorId);

@@ -1,11 +1,12 @@
 /** A visitor's statements reach other visitors only as far as AGENT_KNOWLEDGE allows (D70). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
-import { type LlmMessage, waitFor } from '#libs/testing';
+import { type LlmMessage, superuser, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
-const { approveKnowledge, forgetPerson, forgetThreads, listKnowledge, rejectKnowledge } = agents.rpcs;
+const { approveSentences, forgetPerson, forgetThreads, listSentences, rejectSentences } = agents.rpcs;
+const operator = () => ({ ...newContext(), actor: superuser });
 const context = () => newContext();
 const settings = { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0' };
 
@@ -44,9 +45,9 @@ async function promptOfNewVisitor(): Promise<string> {
   await idle();
   return messages[0]?.role === 'system' ? messages[0].content : '';
 }
-const list = async () => (await fixture.bus.call(listKnowledge, { slug }, context())).items;
-const decide = (rpc: typeof approveKnowledge | typeof rejectKnowledge, ids: number[]) =>
-  fixture.bus.call(rpc, { slug, ids }, context());
+const list = async () => (await fixture.bus.call(listSentences, { slug, limit: 201 }, operator())).items;
+const decide = (rpc: typeof approveSentences | typeof rejectSentences, ids: number[]) =>
+  fixture.bus.call(rpc, { slug, ids }, operator());
 const idOf = async (sentence: string): Promise<number> => (await list()).find(({ body }) => body === sentence)?.id ?? 0;
 
 beforeEach(async () => {
@@ -62,19 +63,19 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
   afterAll(() => fixture.stop());
 
   it('uses knowledge sentences only after an operator approved them, and returns their source', async () => {
-    const { visitor_id, thread_key } = await remember('tea is served at five', 'somebody is ill with malaria');
+    await remember('tea is served at five', 'somebody is ill with malaria');
     expect(await promptOfNewVisitor()).toBe('You are the guide.');
     const items = await list();
-    const where = { thread_id: expect.any(Number), channel: 'web', thread_key, visitor_id, up_to_turn: 1 };
+    const where = { thread_id: expect.any(Number), channel: 'web', up_to_turn: 1 };
     const origin = { ...where, created_at: expect.stringMatching(/^\d{4}-/), approved_at: null };
     expect(items).toEqual([
       { id: expect.any(Number), body: 'tea is served at five', ...origin },
       { id: expect.any(Number), body: 'somebody is ill with malaria', ...origin },
     ]);
     const entries = () => fixture.env.sql(`select id from agents.audit_log where action = 'agent.approve-knowledge'`);
-    expect(await decide(approveKnowledge, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
+    expect(await decide(approveSentences, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
     expect(await entries()).toHaveLength(1);
-    expect(await decide(approveKnowledge, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
+    expect(await decide(approveSentences, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
     expect(await entries()).toHaveLength(1);
     expect(await promptOfNewVisitor()).toContain('"about_the_subject":["tea is served at five"]');
     expect((await list()).map(({ approved_at: at }) => at !== null)).toEqual([true, false]);
@@ -84,10 +85,10 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
   it('deletes rejected knowledge sentences, including previously approved ones', async () => {
     await remember('tea is served at five', 'cake is served at six');
     const ids = (await list()).map(({ id }) => id);
-    await decide(approveKnowledge, ids);
-    expect(await decide(rejectKnowledge, ids.slice(0, 1))).toEqual({ rejected: 1 });
+    await decide(approveSentences, ids);
+    expect(await decide(rejectSentences, ids.slice(0, 1))).toEqual({ rejected: 1 });
     expect(await promptOfNewVisitor()).toContain('"about_the_subject":["cake is served at six"]');
-    await expect(fixture.bus.call(rejectKnowledge, { slug }, context())).resolves.toEqual({ rejected: 1 });
+    expect(await decide(rejectSentences, ids.slice(1))).toEqual({ rejected: 1 });
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 
@@ -100,21 +101,21 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     await remember('coffee is served at four');
     const foreign = await idOf('coffee is served at four');
     slug = first;
-    for (const rpc of [approveKnowledge, rejectKnowledge]) {
+    for (const rpc of [approveSentences, rejectSentences]) {
       expect((await failureOf(decide(rpc, [own, foreign]))).reason).toBe('sentence_not_found');
     }
     expect((await list()).map(({ approved_at: at }) => at)).toEqual([null]);
     slug = 'nobody';
-    for (const call of [list, () => decide(approveKnowledge, [own]), () => decide(rejectKnowledge, [own])]) {
+    for (const call of [list, () => decide(approveSentences, [own]), () => decide(rejectSentences, [own])]) {
       expect((await failureOf(call())).reason).toBe('agent_not_found');
     }
   });
 
   it('deletes approved knowledge sentences with the thread that they are from', async () => {
     const { visitor_id } = await remember('tea is served at five');
-    await decide(approveKnowledge, [await idOf('tea is served at five')]);
+    await decide(approveSentences, [await idOf('tea is served at five')]);
     await remember('cake is served at six', 'soup is served at noon');
-    await decide(approveKnowledge, [await idOf('cake is served at six')]);
+    await decide(approveSentences, [await idOf('cake is served at six')]);
     await expect(fixture.bus.call(forgetPerson, { visitor_id }, context())).resolves.toMatchObject({
       threads: 1,
       facts: 1,
@@ -127,7 +128,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
 
   it('retains approved knowledge sentences when new ones are added, up to 200', async () => {
     await remember('tea is served at five');
-    await decide(approveKnowledge, [await idOf('tea is served at five')]);
+    await decide(approveSentences, [await idOf('tea is served at five')]);
     const [thread] = await fixture.env.sql<{ id: number; agent: number }>(
       `select t.id, t.agent_id as agent from agents.threads t join agents.agents a on a.id = t.agent_id where a.slug = $1 order by t.id limit 1`,
       [slug],
@@ -148,9 +149,9 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
       bodies.includes('sentence 1'),
     ]).toEqual([true, true, false]);
     const waiting = (await list()).filter(({ approved_at: at }) => at === null).map(({ id }) => id);
-    expect((await failureOf(decide(approveKnowledge, waiting))).reason).toBe('too_much_knowledge');
+    expect((await failureOf(decide(approveSentences, waiting))).reason).toBe('too_much_knowledge');
     expect((await list()).filter(({ approved_at: at }) => at !== null)).toHaveLength(1);
-    await expect(decide(approveKnowledge, waiting.slice(1))).resolves.toEqual({ approved: 199 });
+    await expect(decide(approveSentences, waiting.slice(1))).resolves.toEqual({ approved: 199 });
   });
 });
 
@@ -180,9 +181,12 @@ describe('agent knowledge with AGENT_KNOWLEDGE=off, the default', () => {
       [visitor_id],
     );
     expect(await promptOfNewVisitor()).toBe('You are the guide.');
-    const { mode, items } = await fixture.bus.call(listKnowledge, { slug }, context());
+    const { mode, items } = await fixture.bus.call(listSentences, { slug, limit: 201 }, operator());
     expect([mode, items.map(({ body }) => body)]).toEqual(['off', ['somebody is ill']]);
-    await fixture.bus.call(rejectKnowledge, { slug }, context());
+    await decide(
+      rejectSentences,
+      items.map(({ id }) => id),
+    );
     for (const table of ['memory_facts', 'agent_memories']) {
       await expect(fixture.env.sql(`select 1 from agents.${table} t where t::text like '%ill%'`)).resolves.toEqual([]);
     }
@@ -198,7 +202,7 @@ describe('agent knowledge with AGENT_KNOWLEDGE=automatic', () => {
   it('removes rejected sentences from the agent memory', async () => {
     await remember('tea is served at five', 'cake is served at six');
     expect(await promptOfNewVisitor()).toContain('tea is served at five');
-    await decide(rejectKnowledge, [await idOf('tea is served at five')]);
+    await decide(rejectSentences, [await idOf('tea is served at five')]);
     await idle();
     const prompt = await promptOfNewVisitor();
     expect(prompt).toContain('"about_the_subject":["cake is served at six"]');

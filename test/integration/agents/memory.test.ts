@@ -1,11 +1,11 @@
 /** Memory of threads and agents. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
-import { type LlmMessage, waitFor } from '#libs/testing';
+import { contextFor, type LlmMessage, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
-const { getRecord, adminRedriveJobs } = agents.rpcs;
+const { getRecord, redriveJobs } = agents.rpcs;
 const context = () => newContext();
 
 interface MemoryJob {
@@ -180,7 +180,7 @@ describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
     });
     expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The reply does not match the schema: /);
     await expect(
-      fixture.bus.call(adminRedriveJobs, { type: 'agents.thread-memory' }, context()),
+      fixture.bus.call(redriveJobs, { type: 'agents.thread-memory' }, contextFor(redriveJobs)),
     ).resolves.toMatchObject({ changed: 1 });
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });

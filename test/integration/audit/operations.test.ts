@@ -55,9 +55,9 @@ function jobRows(service: string): Record<string, Row> {
     target: { type: 'conversation', id: 7 },
   });
   return {
-    ...both([`${service}.operations.redrive-jobs`, `admin.${service}.jobs.redrive`], act('dead')),
-    ...both([`${service}.operations.cancel-jobs`, `admin.${service}.jobs.cancel`], act('queued')),
-    ...both([`${service}.operations.retry-job`, `admin.${service}.jobs.retry`], retry),
+    [`${service}.operations.redrive-jobs`]: ofRoot(act('dead')),
+    [`${service}.operations.cancel-jobs`]: ofRoot(act('queued')),
+    [`${service}.operations.retry-job`]: ofRoot(retry),
   };
 }
 
@@ -82,11 +82,10 @@ function receiptRows(service: string, newOne: () => Promise<number>): Record<str
 const guide = { type: 'agent', id: 'guide' };
 const sentence = async () => ({ request: { slug: 'guide', ids: [await fixture.newSentence()] }, target: guide });
 const thread =
-  (by: 'root' | 'cli' | undefined, more: object = {}) =>
+  (by: 'root' | undefined, more: object = {}) =>
   async () => {
     const id = await fixture.newThread();
     if (by === 'root') await fixture.call(agents.rpcs.takeThread, { thread_id: id }, fixture.root);
-    if (by === 'cli') await fixture.call(agents.rpcs.adminTakeThread, { thread_id: id });
     return { request: { thread_id: id, ...more }, target: { type: 'thread', id } };
   };
 const agentRows: Record<string, Row> = {
@@ -95,12 +94,11 @@ const agentRows: Record<string, Row> = {
     request: { slug: 'guide', base_url: 'https://chat.example.org' },
     target: guide,
   })),
-  ...both(['agents.operations.approve-sentences', 'admin.agents.knowledge.approve'], sentence),
-  ...both(['agents.operations.reject-sentences', 'admin.agents.knowledge.reject'], sentence),
-  ...both(['agents.operations.take-thread', 'admin.agents.threads.take'], thread(undefined)),
+  'agents.operations.approve-sentences': ofRoot(sentence),
+  'agents.operations.reject-sentences': ofRoot(sentence),
+  'agents.operations.take-thread': ofRoot(thread(undefined)),
   'agents.operations.say-in-thread': ofRoot(thread('root', { body: 'Hello' })),
-  'admin.agents.threads.say': ofCli(thread('cli', { body: 'Hello' })),
-  ...both(['agents.operations.hand-thread-back', 'admin.agents.threads.hand-back'], thread('root')),
+  'agents.operations.hand-thread-back': ofRoot(thread('root')),
   'admin.agents.workspace.apply': ofCli(async () => ({
     request: { agents: [{ slug: fixture.newName(), name: 'Other', config: {} }], dry_run: false },
     target: null,

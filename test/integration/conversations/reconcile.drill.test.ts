@@ -13,7 +13,7 @@ import { startConversationFixture, waitFor, type ConversationFixture } from './f
 
 const eventCount = Number(process.env['RECONCILE_EVENTS'] ?? sized({ smoke: 150, release: 600 }));
 const { reconcileBookings, listReceipts } = conversations.rpcs;
-const { adminShowJob } = jobAdminRpcs('conversations');
+const { showJob } = jobAdminRpcs('conversations');
 const minute = 60_000;
 
 interface Happened {
@@ -164,7 +164,7 @@ async function reconcile(request: { since?: string; dry_run?: boolean } = {}): P
   const { job_id: id } = await fixture.call(reconcileBookings, { dry_run: false, ...request });
   const job = await waitFor(
     async () => {
-      const shown = await fixture.call(adminShowJob, { id });
+      const shown = await fixture.call(showJob, { id });
       return ['succeeded', 'dead'].includes(shown.state) ? shown : undefined;
     },
     // Every second request for a page of a hundred bookings is rate-limited and retried after one second.

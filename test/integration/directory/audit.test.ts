@@ -8,7 +8,7 @@ import { erase, serveErasures } from './erase.ts';
 const { createAccount, deactivateAccount, deleteAccount, grantAccount, login, logout, nameAccounts, patchStepConfig } =
   directory.rpcs;
 const { refuseLogin, setPassword, verifySession, applyWorkspace } = directory.rpcs;
-const { listAudit, searchAudit } = auditRpcs('directory');
+const { listAudit } = auditRpcs('directory');
 const ip = '192.0.2.1';
 const email = 'ada@example.org';
 const password = 'the right password';
@@ -42,8 +42,8 @@ afterAll(() => fixture.stop());
 
 const accountOf = async (who: string): Promise<number> =>
   (await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [who]))[0]?.id ?? 0;
-const search = async (filter: Partial<RequestOf<typeof searchAudit>> = {}): Promise<AuditEntry[]> => [
-  ...(await fixture.call(searchAudit, { limit: 100, ...filter })).items,
+const search = async (filter: Partial<RequestOf<typeof listAudit>> = {}): Promise<AuditEntry[]> => [
+  ...(await fixture.call(listAudit, { limit: 100, ...filter })).items,
 ];
 /** Returns the audit entries that `work` adds, oldest first. */
 async function written(work: () => Promise<unknown>): Promise<AuditEntry[]> {

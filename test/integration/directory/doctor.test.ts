@@ -66,7 +66,7 @@ describe('doctor (rules/cli#admin-cli)', () => {
     expect(ill.code).toBe(1);
     expect(ill.stdout).toMatch(/^WRONG {2}service directory {2,}\S/m);
     expect(ill.stdout).toMatch(/^ok {5}NATS +answers/m);
-    expect(ill.stderr).toMatch(/^Problems found: service directory, /);
+    expect(ill.stderr).toMatch(/^Problems found: service agents, .*service directory, /);
   });
 });
 

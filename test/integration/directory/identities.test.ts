@@ -8,7 +8,7 @@ import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 import { erase, serveErasures } from './erase.ts';
 
 const { createAccount, deactivateAccount, deleteAccount, exportPersonPart, grantAccount } = directory.rpcs;
-const { linkIdentity, listIdentities, searchAudit, signInIdentity, unlinkIdentity, verifyIdentity } = directory.rpcs;
+const { linkIdentity, listAudit, listIdentities, signInIdentity, unlinkIdentity, verifyIdentity } = directory.rpcs;
 const issuer = 'https://id.example.org';
 const noChats = { visitor_ids: [], telegram_user_ids: [] };
 
@@ -41,7 +41,7 @@ const entriesOf = async (
   at: DirectoryFixture,
   action: string,
 ): Promise<{ changes: unknown; actor: unknown; target: unknown }[]> =>
-  (await at.call(searchAudit, { action, limit: 200 })).items;
+  (await at.call(listAudit, { action, limit: 200 })).items;
 
 describe('directory.identities.link (S2)', () => {
   it('accepts only the linked identity for the account', async () => {
@@ -139,7 +139,7 @@ describe('directory.identities.sign-in (S3)', () => {
         null,
       );
       expect(login.code).toBe('unauthenticated');
-      const entries = (await limited.call(searchAudit, { action: 'login', limit: 200 })).items;
+      const entries = (await limited.call(listAudit, { action: 'login', limit: 200 })).items;
       expect(entries.map(({ changes, outcome }) => [changes, outcome])).toEqual([
         [{ reason: 'credentials' }, 'refused'],
         ...Array.from({ length: 4 }, () => [{ reason: 'identity' }, 'refused']),

@@ -265,7 +265,7 @@ describe('job directory.note-add and directory.notes.list', () => {
   const add = (payload: Parameters<typeof jobs.enqueue<typeof directory.jobs.noteAdd>>[2]) =>
     jobs.transaction((tx) => jobs.enqueue(tx, directory.jobs.noteAdd, payload));
   const finished = (id: string) =>
-    waitFor(async () => (await fixture.call(jobAdminRpcs('directory').adminShowJob, { id })).state === 'succeeded');
+    waitFor(async () => (await fixture.call(jobAdminRpcs('directory').showJob, { id })).state === 'succeeded');
 
   it('adds one note per key to the feed of each given owner, and lists notes newest first', async () => {
     const [ada, ben, spring] = [idOf('people', 'ada'), idOf('people', 'ben'), idOf('holons', 'spring')];

@@ -268,7 +268,7 @@ function parse(body: Buffer): unknown {
 
 /** Waits until no job of the media service is queued or running. */
 export async function countWaitingJobs(fixture: MediaFixture): Promise<number> {
-  const { items } = await fixture.call(media.rpcs.adminListJobs, { limit: 1000 });
+  const { items } = await fixture.call(media.rpcs.listJobs, { limit: 1000 });
   return items.filter((job) => job.state === 'queued' || job.state === 'running').length;
 }
 

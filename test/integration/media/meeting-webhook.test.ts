@@ -61,7 +61,7 @@ describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-web
     });
     const { job_id: jobId } = await fixture.media.call(conversations.rpcs.replayReceipt, { id: receipt?.id ?? 0 });
     await waitFor(
-      async () => (await fixture.media.call(conversations.rpcs.adminShowJob, { id: jobId })).state === 'succeeded',
+      async () => (await fixture.media.call(conversations.rpcs.showJob, { id: jobId })).state === 'succeeded',
     );
   });
 

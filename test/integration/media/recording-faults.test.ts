@@ -181,7 +181,7 @@ describe('media.recording-import: provider failures (rules/steps#pipeline-jobs; 
     await fixture.jobs.waitForState(id, 'dead');
     fixture.provider.setRecording({ ...other, id: `good-${id}`, meetingId, startedAt: '2030-01-15T10:00:40.000Z' });
     const [job] = await fixture.jobs.list(id);
-    await fixture.media.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [job?.id ?? ''] });
+    await fixture.media.call((await import('#services/media')).media.rpcs.redriveJobs, { ids: [job?.id ?? ''] });
     expect((await fixture.jobs.waitForState(id)).result).toMatchObject({ recording_id: `good-${id}` });
   });
 

@@ -208,7 +208,8 @@ describe('media.recording-import without ffmpeg', () => {
       const dead = await other.jobs.waitForState(id, 'dead');
       expect(dead.error).toMatch(/^ffmpeg was not found. Install it .* or set FFMPEG_PATH/);
       const { media } = await import('#services/media');
-      expect(await other.media.call(media.rpcs.describeTools, {})).toEqual({ ffmpeg: null, hint: dead.error });
+      const checks = async () => (await other.media.call(media.rpcs.adminDescribeService, {})).findings;
+      expect(await checks()).toEqual([{ name: 'ffmpeg', needed: false, ok: false, detail: dead.error }]);
       await waitFor(async () => (await other.notes(id)).length === 1);
       expect(await other.notes(id)).toEqual([`recording_import failed: ${dead.error}`]);
       await expect(other.video(id)).rejects.toMatchObject({ code: 'not_found' });
@@ -216,11 +217,10 @@ describe('media.recording-import without ffmpeg', () => {
 
       const downloads = other.provider.requests.filter(({ point: place }) => place === 'recording-download').length;
       await other.start();
-      expect(await other.media.call(media.rpcs.describeTools, {})).toEqual({
-        ffmpeg: expect.stringMatching(/^ffmpeg version/),
-        hint: null,
-      });
-      expect(await other.media.call(media.rpcs.adminRedriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
+      expect(await checks()).toEqual([
+        { name: 'ffmpeg', needed: false, ok: true, detail: expect.stringMatching(/^ffmpeg version/) },
+      ]);
+      expect(await other.media.call(media.rpcs.redriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
       await other.jobs.waitForState(id);
       expect(other.provider.requests.filter(({ point: place }) => place === 'recording-download')).toHaveLength(
         downloads,

@@ -222,7 +222,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await jobs.makeDue();
     expect((await jobs.waitForState(id, 'dead')).error).toMatch(/Check the channel/);
     const count = youtube.videos.length;
-    await fixture.call((await import('#services/media')).media.rpcs.adminRedriveJobs, {
+    await fixture.call((await import('#services/media')).media.rpcs.redriveJobs, {
       ids: [(await jobs.latest(id))?.id ?? ''],
     });
     await jobs.waitForState(id);

@@ -23,6 +23,11 @@ export const auditRoutes = [
       ),
       from: Type.Optional(instant('Entries at or after this time.')),
       to: Type.Optional(instant('Entries before this time.')),
+      service: Type.Optional(
+        Type.Enum(['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'], {
+          description: 'Entries of the log of this service.',
+        }),
+      ),
       limit: limitOf('Entries of a page'),
       cursor: Type.Optional(cursor),
     }),

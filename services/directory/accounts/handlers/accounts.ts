@@ -257,7 +257,7 @@ async function createServicePerson(
   return id;
 }
 
-type IdentifyRequest = RequestOf<typeof accountRpcs.identifyAccounts>;
+type IdentifyRequest = RequestOf<typeof accountRpcs.nameAccounts>;
 
 function createNameHandlers(db: Database) {
   const identify = async ({ ids, email }: IdentifyRequest) => ({ items: await nameAccounts(db, { ids, email }) });
@@ -268,7 +268,6 @@ function createNameHandlers(db: Database) {
       const { is_active: _active, ...reader } = row;
       return { reader, exists: true };
     },
-    identifyAccounts: identify,
     nameAccounts: async (request: IdentifyRequest, { actor }: { readonly actor?: Actor | undefined }) => {
       // Chats have the ids of the operators that took them over.
       const isForChats = isChatAgent(actor) && request.email === undefined;
