@@ -30,6 +30,7 @@ beforeAll(async () => {
     ],
   }));
   root = await platform.login('rita@example.org', 'secret of rita root');
+  platform.logInCli(root);
   editor = await platform.login('ed@example.org', 'secret of ed editor');
 });
 afterAll(() => platform.stop());

@@ -23,6 +23,7 @@ beforeAll(async () => {
     people: [{ key: 'root', name: 'Root' }],
   });
   token = await platform.login('root@example.org', password);
+  platform.logInCli(token);
   folder = mkdtempSync(join(tmpdir(), 'round-trip-'));
 });
 afterAll(async () => {
