@@ -1,8 +1,9 @@
-/** `conversations create|update|notes|note` over HTTP (W8). */
+/** `conversations create|update|timeline|notes|note` over HTTP (W8). */
 import type { Command } from 'commander';
 import type {
   CreateConversationReply,
   CreateConversationRequest,
+  GetConversationTimelineReply,
   ListConversationNotesReply,
   UpdateConversationRequest,
 } from '../clients/typescript/operations.ts';
@@ -14,6 +15,8 @@ import { fileOption, readBody } from './write-options.ts';
 
 type Conversation = CreateConversationReply['body'];
 type Note = ListConversationNotesReply['body']['items'][number];
+
+type Entry = GetConversationTimelineReply['body']['items'][number];
 
 interface WriteOptions {
   readonly from?: string;
@@ -30,6 +33,13 @@ const noteColumns = {
   CREATED: ({ created_at: at }: Note) => moment(at),
   TYPE: ({ note_type: type }: Note) => type,
   NOTE: ({ body }: Note) => body,
+};
+
+const entryColumns = {
+  AT: ({ at }: Entry) => moment(at),
+  KIND: ({ kind }: Entry) => kind,
+  BY: ({ actor }: Entry) => actor?.name ?? actor?.kind,
+  WHAT: ({ title, detail }: Entry) => (detail === null ? title : `${title} ${JSON.stringify(detail)}`),
 };
 
 export function registerConversationCommands(group: Command, context: CliContext): void {
@@ -72,6 +82,18 @@ export function registerConversationCommands(group: Command, context: CliContext
       const { items, next } = (await context.http((api) => api.listConversationNotes(call), `conversation ${id}`)).body;
       const more = next === null ? [] : [`More results: --cursor ${next}`];
       context.print(items, table(items, noteColumns, 'No notes.'), ...more);
+    });
+
+  group
+    .command('timeline')
+    .description('Shows what happened to a conversation, oldest first')
+    .argument('<id>', 'conversation', parseId)
+    .action(async (id: number) => {
+      const call = { path: { conversation_id: id } };
+      const timeline = (await context.http((api) => api.getConversationTimeline(call), `conversation ${id}`)).body;
+      const { items, missing } = timeline;
+      const incomplete = missing.length === 0 ? [] : [`Incomplete, no reply from: ${missing.join(', ')}`];
+      context.print(timeline, table(items, entryColumns, 'No entries.'), ...incomplete);
     });
 
   group

@@ -1,8 +1,8 @@
 /** `history KIND ID`: who changed what in an object, newest first (W10). */
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { Client, ListPersonHistoryReply } from '../clients/typescript/index.ts';
+import { toPath } from './classes.ts';
 import type { CliContext } from './context.ts';
-import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { parseId, parseLimit } from './parse-options.ts';
@@ -18,12 +18,7 @@ const readers = {
   relationships: (api: Client, id: string, query: Query) =>
     api.listRelationshipHistory({ path: { id: parseId(id) }, query }),
   journeys: (api: Client, id: string, query: Query) => api.listJourneyHistory({ path: { id }, query }),
-  classes: (api: Client, id: string, query: Query) => {
-    const [kind, slug, ...rest] = id.split('/');
-    if (kind === undefined || slug === undefined || rest.length > 0)
-      throw new CliError('A class is given as object_kind/slug, e.g. holon/event.', 'usage');
-    return api.listClassHistory({ path: { object_kind: kind, slug }, query });
-  },
+  classes: (api: Client, id: string, query: Query) => api.listClassHistory({ path: toPath(id), query }),
   agents: (api: Client, id: string, query: Query) => api.listAgentHistory({ path: { id }, query }),
   accounts: (api: Client, id: string, query: Query) => api.listAccountHistory({ path: { id: parseId(id) }, query }),
 };

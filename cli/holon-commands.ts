@@ -1,15 +1,22 @@
-/** `holons list|create|update|delete` over HTTP (W2). */
+/** `holons list|search|create|update|delete` over HTTP (W2). */
 import type { Command } from 'commander';
 import type { CreateHolonRequest, ListHolonsReply, UpdateHolonRequest } from '../clients/typescript/operations.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
+import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { parseId } from './parse-options.ts';
-import { describeMore, type Page, withPage } from './record-search.ts';
+import { describeMore, type Page, registerSearch, withPage } from './record-search.ts';
 import { describeChanges, describeObject, readBody, withFields } from './write-options.ts';
 
 type Holon = ListHolonsReply['body']['items'][number];
+
+interface Filter {
+  readonly q?: string;
+  readonly class?: string;
+  readonly parent?: number;
+}
 
 interface WriteOptions {
   readonly from?: string;
@@ -21,20 +28,27 @@ const columns = {
   NAME: ({ name }: Holon) => name,
   CLASS: ({ type }: Holon) => type,
   SLUG: ({ slug }: Holon) => slug,
+  CHANGED: ({ updated_at: at }: Holon) => moment(at),
 };
 
 export function registerHolonCommands(holons: Command, context: CliContext): void {
-  withPage(holons.command('list').description('Lists holons'), 100)
+  const withFilter = (command: Command): Command =>
+    command
+      .option('--class <slug>', 'only holons of this class or its subclasses')
+      .option('--parent <id>', 'only children of this holon', parseId);
+  const list = async ({ limit, offset, ...filter }: Page & Filter): Promise<void> => {
+    // The operation needs a text or a class; the empty text matches every name.
+    const q = filter.q ?? (filter.class === undefined ? '' : undefined);
+    const query = { ...filter, ...(q === undefined ? {} : { q }), limit, offset };
+    const { items, count } = (await context.http((api) => api.listHolons({ query }))).body;
+    context.print(items, table(items, columns, 'No holons.'), ...describeMore({ limit, offset }, count));
+  };
+  withFilter(withPage(holons.command('list').description('Lists holons'), 100))
     .option('--q <text>', 'only holons whose name or description contains this text')
-    .option('--class <slug>', 'only holons of this class or its subclasses')
-    .option('--parent <id>', 'only children of this holon', parseId)
-    .action(async ({ limit, offset, ...filter }: Page & { q?: string; class?: string; parent?: number }) => {
-      // The operation needs a text or a class; the empty text matches every name.
-      const q = filter.q ?? (filter.class === undefined ? '' : undefined);
-      const query = { ...filter, ...(q === undefined ? {} : { q }), limit, offset };
-      const { items, count } = (await context.http((api) => api.listHolons({ query }))).body;
-      context.print(items, table(items, columns, 'No holons.'), ...describeMore({ limit, offset }, count));
-    });
+    .action(list);
+  withFilter(registerSearch(holons, 'Lists holons whose name or description contains a text')).action(
+    (q: string | undefined, options: Page & Filter) => list({ ...options, ...(q === undefined ? {} : { q }) }),
+  );
 
   const withParent = (command: Command, texts: Readonly<Record<string, string>>): Command =>
     withFields(command, { ...texts, slug: 'slug', description: 'rich text' }).option(

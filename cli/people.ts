@@ -5,12 +5,11 @@ import type { directory } from '#services/directory';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
-import { moment } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
 import type { Counts } from './person-data/erase.ts';
 import { registerPersonCommands } from './person-commands.ts';
 import { registerMerging } from './person-data/merge.ts';
-import { type Page, registerSearch, describeMore, withPage } from './record-search.ts';
+import { type Page, describeMore, withPage } from './record-search.ts';
 import { collectNumber, collectText, identify, type IdentityOptions, type KnownPerson } from './person-data/person.ts';
 
 interface ExportOptions extends IdentityOptions {
@@ -25,13 +24,6 @@ interface EraseOptions extends IdentityOptions {
 export function register(people: Command, context: CliContext): void {
   registerPersonCommands(people, context);
   registerMerging(people, context);
-  registerSearch(people, 'Lists people whose name contains a text').action(
-    async (text: string | undefined, page: Page) => {
-      const { directory } = await import('#services/directory'); // contracts take long to load
-      const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });
-      context.print(items, table(items, personColumns, 'No people found.'), ...describeMore(page, count));
-    },
-  );
   withPage(people.command('show <key-id-or-email>').description('Shows a person with their memberships'), 200).action(
     async (who: string, page: Page) => {
       const { directory } = await import('#services/directory');
@@ -98,15 +90,6 @@ export function register(people: Command, context: CliContext): void {
       );
     });
 }
-
-type Person = ReplyOf<typeof directory.rpcs.searchPeople>['items'][number];
-
-const personColumns = {
-  ID: ({ id }: Person) => id,
-  NAME: ({ name }: Person) => name,
-  KIND: ({ actor_kind: kind }: Person) => kind,
-  CHANGED: ({ updated_at: at }: Person) => moment(at),
-};
 
 type Membership = ReplyOf<typeof directory.rpcs.showPerson>['memberships']['items'][number];
 

@@ -1,10 +1,11 @@
-/** `people list|create|update` over HTTP (rules/cli#people-and-their-data). */
+/** `people list|search|create|update` over HTTP (rules/cli#people-and-their-data). */
 import type { Command } from 'commander';
 import type { CreatePersonRequest, ListPeopleReply, UpdatePersonRequest } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
+import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { parseId } from './parse-options.ts';
-import { describeMore, type Page, withPage } from './record-search.ts';
+import { describeMore, type Page, registerSearch, withPage } from './record-search.ts';
 import { collectPair, describeChanges, describeObject, readBody, withFields } from './write-options.ts';
 
 type Person = ListPeopleReply['body']['items'][number];
@@ -20,17 +21,20 @@ const columns = {
   ID: ({ id }: Person) => id,
   NAME: ({ name }: Person) => name,
   KIND: ({ actor_kind: kind }: Person) => kind,
+  CHANGED: ({ updated_at: at }: Person) => moment(at),
 };
 
 export function registerPersonCommands(people: Command, context: CliContext): void {
+  const list = async (query: Page & { q: string }): Promise<void> => {
+    const { items, count } = (await context.http((api) => api.listPeople({ query }))).body;
+    context.print(items, table(items, columns, 'No people.'), ...describeMore(query, count));
+  };
   withPage(people.command('list').description('Lists people'), 100)
     .option('--q <text>', 'only people whose name contains this text', '')
-    .action(async ({ q, ...page }: Page & { q: string }) => {
-      const { items, has_more: hasMore } = (await context.http((api) => api.listPeople({ query: { q, ...page } })))
-        .body;
-      const end = page.offset + items.length + (hasMore ? 1 : 0);
-      context.print(items, table(items, columns, 'No people.'), ...describeMore(page, end));
-    });
+    .action(list);
+  registerSearch(people, 'Lists people whose name contains a text').action((text: string | undefined, page: Page) =>
+    list({ q: text ?? '', ...page }),
+  );
 
   const withContact = (command: Command): Command =>
     withFields(command, texts).option('--contact <key=value>', 'contact value; can be repeated', collectPair);

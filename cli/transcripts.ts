@@ -5,8 +5,8 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { newContext, type RawReply } from '#libs/nats';
 import { type TranscriptFormat, transcriptFormats, transcripts } from '#services/transcripts';
+import type { SearchTranscriptsReply } from '../clients/typescript/operations.ts';
 import { UnreadableArtifact } from '../services/transcripts/artifact/unreadable.ts';
 import {
   compareEvidence,
@@ -95,15 +95,11 @@ function registerReading(group: Command, context: CliContext): void {
     .option('--limit <count>', 'maximum number of utterances, at most 1000 (default: all)', parseLimit)
     .option('--offset <count>', 'number of utterances to skip', parseOffset, 0)
     .action(async (id: number, { format = context.json ? 'json' : 'md', person, ...part }: ReadOptions) => {
-      const request = { conversation_id: id, format, ...(person === undefined ? {} : { person_id: person }), ...part };
-      if (format === 'json') {
-        const read = await context.call(transcripts.rpcs.renderAny, request, `conversation ${id}`);
-        context.print(read, JSON.stringify(read, null, 2));
-        return;
-      }
-      const reply = await (await context.bus()).callRaw(transcripts.rpcs.renderAny, request, newContext());
-      const text = await readText(reply);
-      context.print({ conversation_id: id, format, text }, text.trimEnd());
+      const query = { format, ...(person === undefined ? {} : { person_id: person }), ...part };
+      const call = { path: { conversation_id: id }, query };
+      const { body } = await context.http((api) => api.downloadTranscript(call), `conversation ${id}`);
+      if (typeof body === 'string') context.print({ conversation_id: id, format, text: body }, body.trimEnd());
+      else context.print(body, JSON.stringify(body, null, 2));
     });
 
   group
@@ -122,7 +118,7 @@ function registerReading(group: Command, context: CliContext): void {
     .option('--limit <count>', 'maximum number of results, at most 100', parseLimit, 20)
     .option('--cursor <cursor>', 'next page, as printed by the previous page of the same search')
     .action(async (words: string[], { person, holon, journey, from, to, limit, cursor }: SearchOptions) => {
-      const found = await context.call(transcripts.rpcs.searchAll, {
+      const query = {
         q: words.join(' '),
         ...(person === undefined ? {} : { person_id: person }),
         ...(holon === undefined ? {} : { holon_slug: holon }),
@@ -131,8 +127,8 @@ function registerReading(group: Command, context: CliContext): void {
         ...(to === undefined ? {} : { to }),
         limit: Math.min(limit, 100),
         ...(cursor === undefined ? {} : { cursor }),
-      });
-      const { items, next } = found;
+      };
+      const { items, next } = (await context.http((api) => api.searchTranscripts({ query }))).body;
       const more = next === null ? [] : [`More results: --cursor ${next}`];
       context.print(items, table(items, matchColumns, 'No matches.'), ...more);
     });
@@ -143,14 +139,7 @@ function parseSpeaker(text: string): number {
   return Number(text);
 }
 
-async function readText(reply: RawReply): Promise<string> {
-  if (reply.kind === 'bytes') return Buffer.from(reply.bytes).toString('utf8');
-  const parts: Uint8Array[] = [];
-  for await (const part of reply.chunks) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
-}
-
-type Match = ReplyOf<typeof transcripts.rpcs.searchAll>['items'][number];
+type Match = SearchTranscriptsReply['body']['items'][number];
 
 const matchColumns = {
   CONVERSATION: ({ conversation: { id } }: Match) => id,

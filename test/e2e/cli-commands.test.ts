@@ -88,6 +88,82 @@ describe('holons list|create|update|delete', () => {
   });
 });
 
+describe('memberships, relationships, notes, people search and holons search|show', () => {
+  it('creates, changes and deletes what belongs to a holon, and shows it', async () => {
+    await platform.apply({
+      classes: [{ slug: 'house', label: 'House', journeys: ['live'] }],
+      journeys: [{ slug: 'live', name: 'Live', steps: [{ slug: 'in', title: 'In' }] }],
+    });
+    const make = (name: string) => ask('holons', 'create', '--name', name, '--class', 'house');
+    const [holon, other] = [await make('Lake house'), await make('Boat house')];
+    const place = ['--holon', String(holon.id), '--journey', 'live'];
+    const membership = await ask('memberships', 'create', '--person', String(demo.ada), ...place, '--note', 'Met.');
+    const member = String(membership.membership_id);
+    expect(
+      (await ask('memberships', 'update', member, '--follow-up', '2027-01-31', '--note', 'Later.')).membership
+        .follow_up_after,
+    ).toBe('2027-01-31');
+    const shown = await ask('holons', 'show', holon.slug);
+    expect(shown).toMatchObject({
+      holon: { id: holon.id, name: 'Lake house' },
+      memberships: { count: 1, items: [{ membership_id: membership.membership_id }] },
+      relationships: { count: 0, items: [] },
+    });
+    expect(await ask('holons', 'search', 'lake h')).toEqual([expect.objectContaining({ id: holon.id })]);
+    const name = shown.memberships.items[0].person.name as string;
+    expect(await ask('people', 'search', name)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ id: demo.ada })]),
+    );
+
+    const sides = ['--from-holon', String(holon.id), '--to-holon', String(other.id)];
+    const relationship = await ask('relationships', 'create', ...sides, '--note', 'Neighbours.');
+    const related = String(relationship.relationship_id);
+    expect((await ask('holons', 'show', String(other.id))).relationships.count).toBe(1);
+    expect(
+      (await ask('relationships', 'update', related, '--follow-up', '2027-02-01', '--note', 'Later.')).relationship
+        .follow_up_after,
+    ).toBe('2027-02-01');
+
+    const notes = await ask('notes', 'list', '--holon', String(holon.id));
+    expect(notes.map(({ body }: { body: string }) => body)).toEqual(['Later.', 'Neighbours.', 'Later.', 'Met.']);
+    const first = String(notes[0].id);
+    expect(await ask('notes', 'list', '--holon', String(holon.id), '--before', first)).toEqual(notes.slice(1));
+    expect(await ask('notes', 'list', '--holon', String(holon.id), '--limit', '1')).toEqual([notes[0]]);
+    expect((await ask('notes', 'update', first, 'Close neighbours.')).note.body).toBe('Close neighbours.');
+    expect(await ask('notes', 'delete', first, '--yes')).toEqual({ deleted: notes[0].id });
+    expect(await ask('relationships', 'delete', related, '--yes')).toEqual({ deleted: relationship.relationship_id });
+    expect(await rejection('memberships', 'delete', member)).toMatchObject({
+      message: expect.stringContaining('--yes'),
+    });
+    expect(await ask('memberships', 'delete', member, '--yes')).toEqual({ deleted: membership.membership_id });
+    expect(await rejection('memberships', 'delete', member, '--yes')).toMatchObject({
+      message: `There is no membership ${member}.`,
+    });
+  });
+});
+
+describe('classes and spheres', () => {
+  it('creates, retires and deletes a class', async () => {
+    const created = await ask('classes', 'create', 'holon/pond', '--label', 'Pond');
+    expect(created).toMatchObject({ object_kind: 'holon', slug: 'pond', label: 'Pond' });
+    expect((await ask('classes', 'update', 'holon/pond', '--label', 'Small pond')).changes).toEqual({
+      label: { old: 'Pond', new: 'Small pond' },
+    });
+    expect(await ask('classes', 'show', 'holon/pond')).toMatchObject({ label: 'Small pond' });
+    expect(await rejection('classes', 'show', 'pond')).toMatchObject({ code: 'usage' });
+    expect(await ask('classes', 'delete', 'holon/pond', '--yes')).toEqual({ deleted: 'holon/pond' });
+  });
+
+  it('creates and retires a sphere', async () => {
+    const { id } = await ask('spheres', 'create', 'Water');
+    expect((await ask('spheres', 'update', String(id), '--active', 'false')).sphere).toMatchObject({
+      is_active: false,
+    });
+    expect(await ask('spheres', 'list')).not.toContainEqual(expect.objectContaining({ id }));
+    expect(await ask('spheres', 'list', '--all')).toContainEqual(expect.objectContaining({ id, name: 'Water' }));
+  });
+});
+
 describe('accounts show|invite|reset-password', () => {
   it('invites a user, and resets the password of an account', async () => {
     const { account, invitation } = await ask('accounts', 'invite', 'New@example.org', '--group', 'chat_agents');
@@ -130,6 +206,15 @@ describe('conversations create|update|notes|note', () => {
     expect(await ask('conversations', 'notes', id)).toEqual(
       expect.arrayContaining([expect.objectContaining({ body: 'A note from the CLI.' })]),
     );
+    expect(await ask('notes', 'list', '--conversation', id)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ body: 'A note from the CLI.' })]),
+    );
+    expect((await ask('conversations', 'timeline', id)).items[0]).toMatchObject({ kind: 'conversation.created' });
+    expect((await ask('transcripts', 'read', id, '--format', 'txt')).format).toBe('txt');
+    expect(await ask('transcripts', 'search', 'nothing')).toEqual([]);
+    expect(await rejection('transcripts', 'read', '999999')).toMatchObject({
+      message: 'There is no conversation 999999.',
+    });
     expect(await rejection('conversations', 'notes', '999999')).toMatchObject({
       message: 'There is no conversation 999999.',
     });

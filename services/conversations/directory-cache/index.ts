@@ -154,15 +154,6 @@ export class DirectoryCache {
     return holonId === null ? undefined : { holonId, ids };
   }
 
-  /** Returns a holon and all its descendants. @throws AppError unavailable, deadline_exceeded */
-  async findWholeSubtree(
-    slug: string,
-    { requestId, traceparent }: CallContext,
-  ): Promise<{ ids: number[] } | undefined> {
-    const { found, ids } = await this.#bus.call(directory.rpcs.wholeSubtree, { slug }, { requestId, traceparent });
-    return found ? { ids } : undefined;
-  }
-
   /**
    * Returns a holon with its conversation events. @throws AppError 404 when the holon does not exist or the caller of
    * `context` cannot see it

@@ -1,7 +1,7 @@
-/** Contract of conversations and their notes for operators (admin CLI). */
+/** Contract of conversations for operators (admin CLI). */
 import { byOperators, nullable, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
-import { Id, Instant, JsonDocument } from '../schemas.ts';
+import { Id } from '../schemas.ts';
 
 const OptionalInstant = nullable(Type.String({ format: 'date-time' }));
 const Name = Type.Object({ id: Type.Integer(), name: Type.String() });
@@ -16,17 +16,6 @@ const facts = {
   participants: Type.Array(Name, { description: 'Existing people, in order.' }),
   updated_at: Type.String({ format: 'date-time' }),
 };
-
-/** A note (rules/memberships#notes). The author is null for notes of the system. */
-export const Note = Type.Object({
-  id: Type.Integer(),
-  body: Type.String(),
-  note_type: Type.String({
-    description: '`recorded`, `booking`, `booking_error`, `audio`, `step_change`, …; an open list.',
-  }),
-  created_at: Instant('When it was written.'),
-  author_person: nullable(JsonDocument('The person who wrote it; null for the system.')),
-});
 
 const noJourney = { journey_not_found: { code: 'not_found', when: 'No journey has that slug.' } } as const;
 const noEvent = { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } } as const;
@@ -113,16 +102,5 @@ export const operatorRpcs = {
     summary: 'Starts the transcript importer for a conversation (D7a).',
     request: Type.Object({ conversation_id: Type.Integer() }),
     reply: Type.Object({ conversation_id: Type.Integer(), job_id: Type.String() }),
-  }),
-  listNotes: rpc({
-    subject: 'admin.conversations.notes.list',
-    callers: byOperators,
-    summary: 'Notes of a conversation, newest first. 404 when absent.',
-    request: Type.Object({
-      conversation_id: Type.Integer(),
-      before: Type.Optional(Id),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 1000.' })),
-    }),
-    reply: Type.Object({ items: Type.Array(Note) }),
   }),
 } as const;

@@ -1,18 +1,16 @@
-/** Conversations and notes for the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
+/** Conversations for the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
-import { directory } from '#services/directory';
 import { conversations } from '../contract.ts';
 import { retentionMicros, findAnyConversation } from '../deletion/index.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import type { CachedHolon } from '../directory-cache/index.ts';
 import { emitUpdated } from '../feed/index.ts';
 import { requireId } from '../guards.ts';
-import { listNotes } from '../notes/index.ts';
 import { enterStep, transcriptImportJob } from '../pipeline/index.ts';
 import { conversationTitle } from '../publishing.ts';
 import { idsFromSql, instantFromSql, instantOrNull, parseSqlInstant } from '../representation.ts';
@@ -27,7 +25,7 @@ export function createOperatorHandlers(
   dependencies: Dependencies,
 ): Pick<
   Operations,
-  'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'adminImportTranscript' | 'listNotes'
+  'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'adminImportTranscript'
 > {
   return {
     adminList: (request) => list(dependencies, request),
@@ -36,7 +34,6 @@ export function createOperatorHandlers(
     adminConnect: (request, context) => connect(dependencies, request, context),
     adminDisconnect: (request, context) => disconnect(dependencies, request, context),
     adminImportTranscript: (request, context) => importTranscript(dependencies, request, context),
-    listNotes: (request, context) => describeNotes(dependencies, request, context),
   };
 }
 
@@ -239,33 +236,4 @@ async function importTranscript(
     return job;
   });
   return { conversation_id: id, job_id: jobId };
-}
-
-const defaultLimit = 1_000;
-
-/** Returns the notes of a conversation, newest first, as in rules/memberships#notes. @throws AppError 404 */
-async function describeNotes(
-  { db, bus }: Dependencies,
-  request: RequestOf<typeof conversations.rpcs.listNotes>,
-  context: RequestContext,
-): Promise<ReplyOf<typeof conversations.rpcs.listNotes>> {
-  const id = requireId(request.conversation_id);
-  if ((await findConversationId(db, { id })) === undefined) throw notFound();
-  const rows = await listNotes(db, {
-    conversationId: id,
-    before: request.before,
-    limit: request.limit ?? defaultLimit,
-  });
-  const ids = [...new Set(rows.flatMap((row) => row.author_person_id ?? []))];
-  const { items } = ids.length === 0 ? { items: [] } : await bus.call(directory.rpcs.getPeople, { ids }, context);
-  const authors = new Map(items.map(({ photo, ...person }) => [person.id, { ...person, photo_url: photo }]));
-  return {
-    items: rows.map((row) => ({
-      id: row.id,
-      body: row.body,
-      note_type: row.note_type,
-      created_at: instantFromSql(row.created_at),
-      author_person: authors.get(row.author_person_id ?? 0) ?? null,
-    })),
-  };
 }

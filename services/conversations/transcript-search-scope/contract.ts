@@ -47,22 +47,10 @@ export const transcriptSearchScopeRpcs = {
       "Resolves the filters of a search in transcripts to ids, with the caller's permissions. 404 when the target of a filter does not exist.",
     ...filters,
   }),
-  resolveOperatorFilters: rpc({
-    subject: 'conversations.spoken.resolve-operator-filters',
-    callers: { transcripts: withoutActor },
-    summary: 'The same for the admin CLI, which can read all conversations.',
-    ...filters,
-  }),
   citeConversations: rpc({
     subject: 'conversations.spoken.cite',
     callers: { events: ['user'], transcripts: ['user'] },
     summary: 'Title and start of the given conversations that the caller can read (D18f, D69).',
-    ...citation,
-  }),
-  citeForOperators: rpc({
-    subject: 'conversations.spoken.cite-for-operators',
-    callers: { transcripts: withoutActor },
-    summary: 'Title and start of the given conversations, for the admin CLI. Absent ones are left out.',
     ...citation,
   }),
   resolveReaderFilters: rpc({

@@ -19,19 +19,11 @@ export function createTranscriptSearchScopeHandlers(
   dependencies: Dependencies,
 ): Pick<
   Operations,
-  | 'resolveTranscriptFilters'
-  | 'citeConversations'
-  | 'resolveOperatorFilters'
-  | 'citeForOperators'
-  | 'resolveReaderFilters'
-  | 'listReadable'
-  | 'listAccessFacts'
+  'resolveTranscriptFilters' | 'citeConversations' | 'resolveReaderFilters' | 'listReadable' | 'listAccessFacts'
 > {
   return {
     resolveTranscriptFilters: (request, context) => resolveFilters(dependencies, request, context),
     citeConversations: (request, context) => cite(dependencies, request, context),
-    resolveOperatorFilters: (request, context) => resolveForOperators(dependencies, request, context),
-    citeForOperators: (request) => citeForOperators(dependencies, request),
     resolveReaderFilters: (request, context) => resolveReader(dependencies, request, context),
     listReadable: (request, context) => listReadable(dependencies, request, context),
     listAccessFacts: (request) => listAccessFacts(dependencies, request),
@@ -61,16 +53,6 @@ async function resolveFilters(
   };
 }
 
-/** Resolves the filters without visibility checks. @throws AppError 404 when the target of a filter does not exist */
-async function resolveForOperators(
-  { directory }: Dependencies,
-  request: Filters,
-  context: CallContext,
-): Promise<ReplyOf<Rpcs['resolveOperatorFilters']>> {
-  const named = await findNamed(directory, request, (slug) => directory.findWholeSubtree(slug, context));
-  return { ...named, scope: null, hidden_event_ids: [] };
-}
-
 /** Returns the ids of the objects that the filters name. @throws AppError 404 */
 async function findNamed(
   directory: Dependencies['directory'],
@@ -88,13 +70,6 @@ async function findNamed(
     (personId !== undefined && people?.has(personId) !== true);
   if (missing) throw notFound();
   return { event_ids: holon?.ids ?? null, journey_id: journey?.id ?? null };
-}
-
-async function citeForOperators(
-  { db }: Dependencies,
-  { ids }: RequestOf<Rpcs['citeForOperators']>,
-): Promise<ReplyOf<Rpcs['citeForOperators']>> {
-  return { items: (await listCited(db, { ids })).map(toCitation) };
 }
 
 const toCitation = (row: Awaited<ReturnType<typeof listCited>>[number]) => ({

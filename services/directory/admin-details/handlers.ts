@@ -3,14 +3,11 @@ import { notFound } from '#libs/errors';
 import { type HandlersOf, type RawJson, rawJson } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
-import { getHolon } from '../holons/index.ts';
-import { listHolonMemberships, listPersonMemberships } from '../memberships/index.ts';
-import { listHolonRelationships } from '../relationships/index.ts';
+import { listPersonMemberships } from '../memberships/index.ts';
 import type { Viewer } from '../visibility/index.ts';
 import type { adminDetailRpcs } from './contract.ts';
 
 const everything: Viewer = { seesAll: true, accountId: null };
-const unfiltered = { journey: null, step: null, responsiblePersonId: null, followUp: null, from: null, to: null };
 
 export function createAdminDetailHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof adminDetailRpcs> {
   return {
@@ -18,12 +15,6 @@ export function createAdminDetailHandlers({ db }: Pick<Dependencies, 'db'>): Han
       together({
         person: await getPerson(db, { id: personId }),
         memberships: await listPersonMemberships(db, { personId, ...page, ...everything }),
-      }),
-    showHolon: async ({ holon_id: holonId, ...page }) =>
-      together({
-        holon: await getHolon(db, { id: holonId, ...everything }),
-        memberships: await listHolonMemberships.name(db, { holonId, ...unfiltered, ...page, ...everything }),
-        relationships: await listHolonRelationships(db, { holonId, ...page, ...everything }),
       }),
   };
 }

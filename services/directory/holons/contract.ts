@@ -2,17 +2,7 @@
  * Operations on holons: lists, updates and visibility (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to
  * D49).
  */
-import {
-  anyActor,
-  byOperators,
-  byUsers,
-  singleLine,
-  nullable,
-  withoutActor,
-  rpc,
-  type Static,
-  Type,
-} from '#libs/contract';
+import { anyActor, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import { FieldChange } from '#libs/history';
 import {
   anyId,
@@ -186,32 +176,6 @@ const holon = Type.Object({
   conversation_event: Type.Boolean(),
 });
 
-const holonList = {
-  request: holonListQuery,
-  reply: Type.Object({
-    query: nullable(Type.String()),
-    class: nullable(Type.String()),
-    parent: nullable(Type.Integer()),
-    ...pageFields,
-    items: Type.Array(HolonListItem),
-  }),
-  errors: v1Errors.validation('Both `q` and `class` are absent, `class` is not an active class, or `sort` is invalid.'),
-};
-
-const subtree = {
-  request: Type.Object({ slug: Type.String() }),
-  reply: Type.Object({
-    found: Type.Boolean({
-      description: 'False if the holon does not exist or the caller cannot see it; both return 404.',
-    }),
-    holon_id: nullable(rowId),
-    ids: Type.Array(rowId, {
-      description:
-        'Visible holons including the holon itself, ascending. Includes holons that are not events, because classes and owners change.',
-    }),
-  }),
-};
-
 const slugTaken = { slug_taken: { code: 'conflict', when: 'Another holon has the slug.' } } as const;
 
 export const holonRpcs = {
@@ -229,13 +193,17 @@ export const holonRpcs = {
     subject: 'directory.holons.list',
     callers: byUsers,
     summary: 'Lists visible holons by text, class and parent (rules/holons#holons).',
-    ...holonList,
-  }),
-  searchHolons: rpc({
-    subject: 'admin.directory.holons.search',
-    callers: byOperators,
-    summary: 'Lists holons by text, class and parent, including private ones.',
-    ...holonList,
+    request: holonListQuery,
+    reply: Type.Object({
+      query: nullable(Type.String()),
+      class: nullable(Type.String()),
+      parent: nullable(Type.Integer()),
+      ...pageFields,
+      items: Type.Array(HolonListItem),
+    }),
+    errors: v1Errors.validation(
+      'Both `q` and `class` are absent, `class` is not an active class, or `sort` is invalid.',
+    ),
   }),
   getHolon: rpc({
     subject: 'directory.holons.get',
@@ -300,13 +268,17 @@ export const holonRpcs = {
     subject: 'directory.holons.subtree',
     callers: { conversations: anyActor },
     summary: 'Lists a holon and its visible descendants (D18f), for filters by owner and participant.',
-    ...subtree,
-  }),
-  wholeSubtree: rpc({
-    subject: 'directory.holons.whole-subtree',
-    callers: { conversations: withoutActor },
-    summary: 'Lists a holon and all its descendants, for filters of the admin CLI.',
-    ...subtree,
+    request: Type.Object({ slug: Type.String() }),
+    reply: Type.Object({
+      found: Type.Boolean({
+        description: 'False if the holon does not exist or the caller cannot see it; both return 404.',
+      }),
+      holon_id: nullable(rowId),
+      ids: Type.Array(rowId, {
+        description:
+          'Visible holons including the holon itself, ascending. Includes holons that are not events, because classes and owners change.',
+      }),
+    }),
   }),
   visibleHolons: rpc({
     subject: 'directory.holons.visible',

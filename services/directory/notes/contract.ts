@@ -1,5 +1,5 @@
 /** Operations on notes of the open API (rules/memberships#notes). */
-import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,
   ifMatch,
@@ -118,18 +118,6 @@ export const noteRpcs = {
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...notesQuery.properties }),
     reply: notes,
     errors: v1Errors.notFound('The holon does not exist, or the caller cannot see it.'),
-  }),
-  listNotes: rpc({
-    subject: 'admin.directory.notes.list',
-    callers: byOperators,
-    summary: 'Lists notes of a person or holon, newest first; for the admin CLI.',
-    request: Type.Object({
-      person_id: Type.Optional(rowId),
-      holon_id: Type.Optional(rowId),
-      before: Type.Optional(rowId),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
-    }),
-    reply: Type.Object({ items: Type.Array(NoteItem) }),
   }),
 } as const;
 

@@ -1,9 +1,9 @@
 /**
- * Handlers of notes: feeds limited to what the caller can see (rules/memberships#notes; D47a, D48), complete feeds for
- * the admin CLI, and notes that callers write (W4).
+ * Handlers of notes: feeds limited to what the caller can see (rules/memberships#notes; D47a, D48), and notes that
+ * callers write (W4).
  */
 import { type Actor, isPossibleId } from '#libs/contract';
-import { AppError, appError, badRequest, notFound } from '#libs/errors';
+import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
 import { type HandlersOf, type RawJson, rawJson, type TaggedReply, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
@@ -17,16 +17,12 @@ import {
   deleteNote,
   findNote,
   findPerson,
-  listHolonNotes,
   listNotesOfHolon,
   listNotesOfPerson,
-  listPersonNotes,
   lockHolonForShare,
   lockNote,
   saveNote,
 } from './statements.ts';
-
-const defaultAdminLimit = 1_000;
 
 export function createNoteHandlers(
   deps: Pick<Dependencies, 'db' | 'idempotency' | 'eventOutbox'>,
@@ -34,7 +30,7 @@ export function createNoteHandlers(
   return { ...createFeedHandlers(deps), ...createWriteHandlers(deps) };
 }
 
-type FeedHandlers = Pick<HandlersOf<typeof noteRpcs>, 'listNotesOfPerson' | 'listNotesOfHolon' | 'listNotes'>;
+type FeedHandlers = Pick<HandlersOf<typeof noteRpcs>, 'listNotesOfPerson' | 'listNotesOfHolon'>;
 
 function createFeedHandlers({ db }: Pick<Dependencies, 'db'>): FeedHandlers {
   return {
@@ -42,15 +38,6 @@ function createFeedHandlers({ db }: Pick<Dependencies, 'db'>): FeedHandlers {
       bodyOf(await listNotesOfPerson(db, { personId, limit, offset, ...readViewer(actor) })),
     listNotesOfHolon: async ({ holon_id: holonId, limit = notesPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listNotesOfHolon(db, { holonId, limit, offset, ...readViewer(actor) })),
-    listNotes: async ({ person_id: personId, holon_id: holonId, before, limit = defaultAdminLimit }) => {
-      const [owner, none] = personId === undefined ? [holonId, personId] : [personId, holonId];
-      if (owner === undefined || none !== undefined) {
-        throw appError('bad_request', 'invalid_request', 'Exactly one of person_id and holon_id must be given.');
-      }
-      return bodyOf(
-        await (personId === undefined ? listHolonNotes : listPersonNotes)(db, { ownerId: owner, limit, before }),
-      );
-    },
   };
 }
 

@@ -15,29 +15,6 @@ import {
 
 type Owner = 'person' | 'holon';
 
-/** Returns the statement that lists the complete feed of a person or holon. */
-function listNotesOf(name: Owner) {
-  const [notes, ownerId] = [sql.id(`directory.${name}_notes`), sql.id(`${name}_id`)];
-  return statement.one({
-    name: `notes.list-${name}`,
-    params: { ownerId: t.integer, limit: t.integer, before: t.integer.nullable },
-    row: bodyRow,
-    sql: ({ ownerId: id, limit, before }) => sql`
-    select json_build_object('items', coalesce(json_agg(${noteItemSql('n', 'p')} order by f.created_at desc, f.note_id desc), '[]'))::text as body
-     from (select note_id, created_at from ${notes} where ${ownerId} = ${id}
-             and (${before} is null or (created_at, note_id) <
-               (select b.created_at, b.note_id from ${notes} b where b.${ownerId} = ${id} and b.note_id = ${before}))
-           order by created_at desc, note_id desc limit ${limit}) as f
-     join directory.notes n on n.id = f.note_id
-     left join directory.people p on p.id = n.author_person_id`,
-  });
-}
-
-/** Returns the notes of a person, newest first, optionally only notes before a given one. */
-export const listPersonNotes = listNotesOf('person');
-/** Returns the notes of a holon, newest first, optionally only notes before a given one. */
-export const listHolonNotes = listNotesOf('holon');
-
 /**
  * Adds a note and its feed entries only once per key; returns no row if the key exists. Skips unknown people and holons
  * and resolves merged people (I5). An unknown author becomes null; `createdAt` defaults to now.

@@ -158,12 +158,6 @@ const duplicatePerson = {
   duplicate_person: { code: 'conflict', when: 'Another person has the same email or LinkedIn address.' },
 } as const;
 
-const personList = {
-  request: personListQuery,
-  reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
-  errors: v1Errors.validation('`sort` is invalid.'),
-};
-
 export const peopleRpcs = {
   getPeople: rpc({
     subject: 'directory.people.get-many',
@@ -183,13 +177,9 @@ export const peopleRpcs = {
     subject: 'directory.people.list',
     callers: byUsers,
     summary: 'Lists people by part of the name (rules/people#people).',
-    ...personList,
-  }),
-  searchPeople: rpc({
-    subject: 'admin.directory.people.search',
-    callers: byOperators,
-    summary: 'Lists people by part of the name, for the admin CLI.',
-    ...personList,
+    request: personListQuery,
+    reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
+    errors: v1Errors.validation('`sort` is invalid.'),
   }),
   getPerson: rpc({
     subject: 'directory.people.get',

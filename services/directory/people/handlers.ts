@@ -37,7 +37,7 @@ import { createUpdatePerson } from './update.ts';
 
 type PeopleReadHandlers = Pick<
   HandlersOf<typeof peopleRpcs>,
-  'getPeople' | 'findPeopleByKeys' | 'listPeople' | 'searchPeople' | 'getPerson'
+  'getPeople' | 'findPeopleByKeys' | 'listPeople' | 'getPerson'
 >;
 
 export function createPeopleHandlers(
@@ -60,7 +60,6 @@ function createReadHandlers({ db }: Pick<Dependencies, 'db'>): PeopleReadHandler
   };
   return {
     listPeople: list,
-    searchPeople: list,
     getPeople: async ({ ids }) => bodyOf(await getPeople(db, { ids })),
     findPeopleByKeys: async ({ keys }) => bodyOf(await findPeopleByKeys(db, { keys })),
     getPerson: async ({ person_id: id }) => bodyOf(await getPerson(db, { id })),

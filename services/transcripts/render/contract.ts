@@ -1,5 +1,5 @@
 /** Contract of the transcript file in its formats (rules/transcripts#transcript-file; T1, T5). */
-import { byClients, byOperators, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
+import { byClients, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import { conversationId } from '../evidence/contract.ts';
 
 /** Formats in the order of preference (T5). */
@@ -67,31 +67,24 @@ export const transcriptPart = {
   ),
 };
 
-const rendering = {
-  request: Type.Object({
-    conversation_id: conversationId,
-    person_id: Type.Optional(
-      Type.Integer({ description: 'Only this speaker: a person id, or a negative unresolved-speaker id.' }),
-    ),
-    format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Default `md`.' })),
-    ...transcriptPart,
-  }),
-  reply: Type.Union([Type.String({ description: 'UTF-8 text, as raw bytes rather than a JSON string.' }), Transcript]),
-  timeoutMs: 60_000,
-} as const;
-
 export const renderRpcs = {
   render: rpc({
     subject: 'transcripts.transcripts.render',
     callers: { ...byClients, agents: withoutActor },
     summary: 'Write the transcript of a conversation in one of its formats',
-    ...rendering,
-  }),
-  renderAny: rpc({
-    subject: 'admin.transcripts.read',
-    callers: byOperators,
-    summary: 'The same for the admin CLI',
-    ...rendering,
+    request: Type.Object({
+      conversation_id: conversationId,
+      person_id: Type.Optional(
+        Type.Integer({ description: 'Only this speaker: a person id, or a negative unresolved-speaker id.' }),
+      ),
+      format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Default `md`.' })),
+      ...transcriptPart,
+    }),
+    reply: Type.Union([
+      Type.String({ description: 'UTF-8 text, as raw bytes rather than a JSON string.' }),
+      Transcript,
+    ]),
+    timeoutMs: 60_000,
   }),
   caption: rpc({
     subject: 'transcripts.transcripts.caption',

@@ -28,8 +28,7 @@ const startPosition = { afterStart: Number.MIN_SAFE_INTEGER, afterPosition: 0 };
 type RenderDependencies = Pick<Dependencies, 'bus' | 'db'>;
 
 export function createRenderHandlers(deps: RenderDependencies): HandlersOf<typeof renderRpcs> {
-  const render = createRender(deps);
-  return { render, renderAny: render, caption: createCaption(deps) };
+  return { render: createRender(deps), caption: createCaption(deps) };
 }
 
 /**

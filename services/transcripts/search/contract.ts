@@ -1,5 +1,5 @@
 /** Contract of transcript search (rules/transcripts#search; T2, T3, T6). */
-import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { TranscriptSpeaker } from '../render/contract.ts';
 import { maxNeighbourLength, maxTextLength } from './rules/excerpt.ts';
 
@@ -75,24 +75,14 @@ export const transcriptSearchFilters = {
   cursor: Type.Optional(Type.String({ description: '`next` of the page before, with the same filters.' })),
 };
 
-const search = {
-  request: Type.Object(transcriptSearchFilters),
-  reply: TranscriptMatches,
-  errors: { invalid_cursor: { code: 'bad_request', when: '`cursor` does not belong to this search.' } },
-} as const;
-
 export const searchRpcs = {
   search: rpc({
     subject: 'transcripts.transcripts.search',
     callers: byUsers,
     summary: 'Searches transcripts that the caller can read. 404 when a filter matches no object.',
-    ...search,
-  }),
-  searchAll: rpc({
-    subject: 'admin.transcripts.search',
-    callers: byOperators,
-    summary: 'Searches all transcripts. 404 when a filter matches no object.',
-    ...search,
+    request: Type.Object(transcriptSearchFilters),
+    reply: TranscriptMatches,
+    errors: { invalid_cursor: { code: 'bad_request', when: '`cursor` does not belong to this search.' } },
   }),
 } as const;
 

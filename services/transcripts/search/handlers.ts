@@ -53,31 +53,20 @@ const noConversationFilters = {
 };
 const emptyPage = { items: [], next: null, total_estimate: 0 };
 
-interface SearchDependencies extends Pick<Dependencies, 'bus' | 'db'> {
-  readonly audience: Audience;
-}
+type SearchDependencies = Pick<Dependencies, 'bus' | 'db'>;
 
-/** Operations of the conversations service to call: for a reader, or for operators, since they may read everything. */
-type Audience = (typeof audiences)[keyof typeof audiences];
-const { resolveTranscriptFilters, citeConversations, resolveOperatorFilters, citeForOperators } = conversations.rpcs;
-const audiences = {
-  reader: { resolve: resolveTranscriptFilters, cite: citeConversations },
-  operator: { resolve: resolveOperatorFilters, cite: citeForOperators },
-} as const;
+const { resolveTranscriptFilters, citeConversations } = conversations.rpcs;
 
 type Request = RequestOf<typeof searchRpcs.search>;
 type Found = Awaited<ReturnType<typeof findBest>>[number];
 
-export function createSearchHandlers(deps: Pick<Dependencies, 'bus' | 'db'>): HandlersOf<typeof searchRpcs> {
-  return {
-    search: createSearch({ ...deps, audience: audiences.reader }),
-    searchAll: createSearch({ ...deps, audience: audiences.operator }),
-  };
+export function createSearchHandlers(deps: SearchDependencies): HandlersOf<typeof searchRpcs> {
+  return { search: createSearch(deps) };
 }
 
 function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.search> {
   return async ({ limit = defaultLimit, cursor: given, ...request }, context) => {
-    const scope = await deps.bus.call(deps.audience.resolve, toFilters(request), context);
+    const scope = await deps.bus.call(resolveTranscriptFilters, toFilters(request), context);
     const start: Cursor = { below: null, last: null, after: null, total: 0 };
     const cursor = given === undefined ? start : readCursor(given, request);
     if (cursor === undefined)
@@ -271,14 +260,11 @@ async function estimate(db: Database, filters: Search['filters']): Promise<numbe
 }
 
 /** Describes the matches that the caller can read now. */
-async function describe(
-  { bus, db, audience: { cite }, context, parsedQuery }: Search,
-  found: readonly Found[],
-): Promise<Described[]> {
+async function describe({ bus, db, context, parsedQuery }: Search, found: readonly Found[]): Promise<Described[]> {
   if (found.length === 0) return [];
   const ids = [...new Set(found.map(({ conversation_id: id }) => id))];
   const [{ items }, rows, names] = await Promise.all([
-    bus.call(cite, { ids }, context),
+    bus.call(citeConversations, { ids }, context),
     listSegments(db, {
       conversationIds: found.map((row) => row.conversation_id),
       indexes: found.map((row) => row.segment_index),

@@ -122,7 +122,9 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const [request, ...more] = llm.summaryRequests.slice(before);
     expect([request?.model, more]).toEqual(['writer', []]);
     expect(request?.messages[1]?.content).toContain('Water is what I think of.');
-    const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
+    const notes = (await call(conversations.rpcs.listConversationNotes, { conversation_id: id })).items.map(
+      ({ body }) => body,
+    );
     expect(notes).toContain('publishing_summary finished: title, summary, videohost_description written from 1 part');
 
     await jobs.requeue(id);
@@ -169,7 +171,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(llm.summaryRequests.length).toBe(before + 2);
 
     const notes = async (id: number) =>
-      (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
+      (await call(conversations.rpcs.listConversationNotes, { conversation_id: id })).items.map(({ body }) => body);
     await waitFor(async () =>
       (await notes(early)).some((body) => body.startsWith('Words of this transcript were erased')),
     );
@@ -250,8 +252,8 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     await jobs.requeueAfterCrash(id);
     await jobs.waitForState(id);
     expect((await written(id))['title']).toHaveProperty('value');
-    const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.filter(({ body }) =>
-      body.startsWith('publishing_summary'),
+    const notes = (await call(conversations.rpcs.listConversationNotes, { conversation_id: id })).items.filter(
+      ({ body }) => body.startsWith('publishing_summary'),
     );
     expect(notes).toHaveLength(1);
   });

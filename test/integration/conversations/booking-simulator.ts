@@ -20,7 +20,7 @@ export interface Options {
   headers?: Record<string, string>;
 }
 type Receipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
-type PersonNote = ReplyOf<typeof directory.rpcs.listNotes>['items'][number];
+type PersonNote = ReplyOf<typeof directory.rpcs.listNotesOfPerson>['items'][number];
 
 export interface BookingSimulator {
   /** Publishes a webhook to the stream. */
@@ -80,7 +80,7 @@ export function createBookingSimulator(fixture: ConversationFixture): BookingSim
       });
     },
     personNotes: async (key) =>
-      (await fixture.call(directory.rpcs.listNotes, { person_id: fixture.personId(key) })).items,
+      (await fixture.call(directory.rpcs.listNotesOfPerson, { person_id: fixture.personId(key), limit: 200 })).items,
   };
 }
 

@@ -74,7 +74,7 @@ describe('a deleted conversation (D67)', () => {
       [rpcs.describe, { id }],
       [rpcs.exists, { id }],
       [rpcs.getTranscriptSource, { conversation_id: id }],
-      [rpcs.listNotes, { conversation_id: id }],
+      [rpcs.listConversationNotes, { conversation_id: id }],
       [rpcs.adminMove, { conversation_id: id, step_slug: 'held', operator: 'grace' }],
       [rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' }],
       [rpcs.adminDisconnect, { conversation_id: id, holon_slug: 'host-org' }],
@@ -363,7 +363,7 @@ describe('conversations commands of the admin CLI', () => {
     expect(await fixture.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
-  it('conversations notes list: returns pages, newest first', async () => {
+  it('lists notes in pages, newest first', async () => {
     const { id } = await createBooked();
     const ids = Array.from({ length: 3 }, (_, n) => `Note ${n}`);
     for (const body of ids)
@@ -371,11 +371,11 @@ describe('conversations commands of the admin CLI', () => {
         `insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`,
         [id, body],
       );
-    const page = async (request: { limit: number; before?: number }) =>
-      (await fixture.call(rpcs.listNotes, { conversation_id: id, ...request })).items;
-    const [first, second] = await page({ limit: 2 });
-    expect([first?.body, second?.body]).toEqual(['Note 2', 'Note 1']);
-    const rest = await page({ limit: 1_000, before: second?.id ?? 0 });
+    const page = (request: { limit?: number; cursor?: string }) =>
+      fixture.call(rpcs.listConversationNotes, { conversation_id: id, ...request });
+    const { items, next } = await page({ limit: 2 });
+    expect(items.map(({ body }) => body)).toEqual(['Note 2', 'Note 1']);
+    const { items: rest } = await page({ cursor: next ?? '' });
     expect(rest[0]?.body).toBe('Note 0');
     expect(rest).toEqual((await fixture.notes(id)).slice(2));
   });

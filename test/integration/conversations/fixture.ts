@@ -32,7 +32,7 @@ export interface ConversationFixture {
   ): Promise<ConversationOut>;
   recorded(id: number, write?: RecordedWrite, key?: string | null): Promise<ConversationOut>;
   writeRoom(id: number, write: RoomWrite): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>>;
-  notes(id: number): Promise<ReplyOf<typeof conversations.rpcs.listNotes>['items']>;
+  notes(id: number): Promise<ReplyOf<typeof conversations.rpcs.listConversationNotes>['items']>;
   /** Returns the jobs that were sent to the transcript importer, which does not run here. */
   importsOf(conversationId: number): ImportJob[];
   stopDirectory(): Promise<void>;
@@ -151,7 +151,7 @@ export async function startConversationFixture(
     patch: (id, body) => call(rpcs.patch, { conversation_id: id, ...body }),
     recorded: (id, write = {}, key = null) => call(rpcs.recorded, { conversation_id: id, idempotency_key: key, write }),
     writeRoom: (id, write) => call(rpcs.writeRoom, { conversation_id: id, write }),
-    notes: async (id) => (await call(rpcs.listNotes, { conversation_id: id })).items,
+    notes: async (id) => (await call(rpcs.listConversationNotes, { conversation_id: id })).items,
     importsOf: (id) => imports.filter((job) => job.conversation_id === id),
     stop: () => env.stop(),
   };

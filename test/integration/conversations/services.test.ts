@@ -68,7 +68,9 @@ describe('conversations.describe and conversations.exists', () => {
       expect(await fixture.refusal(rpcs.getTranscriptSource, { conversation_id: id })).toMatchObject({
         code: 'not_found',
       });
-      expect(await fixture.refusal(rpcs.listNotes, { conversation_id: id })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(rpcs.listConversationNotes, { conversation_id: id })).toMatchObject({
+        code: 'not_found',
+      });
     }
   });
 });

@@ -4,7 +4,7 @@ import { emailKey, phoneDigits } from '#libs/text';
 import { directory } from '#services/directory';
 import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
-const { createPerson, listNotes, resolveAttendees } = directory.rpcs;
+const { createPerson, listNotesOfHolon, listNotesOfPerson, resolveAttendees } = directory.rpcs;
 type Request = RequestOf<typeof createPerson>;
 /** Returns contact channels with arbitrary names. */
 const channels = (values: Record<string, string>): NonNullable<Request['contact']> => values;
@@ -21,7 +21,11 @@ const count = async (): Promise<number> =>
       ?.count,
   );
 const notesOf = async (owner: { person_id: number } | { holon_id: number }) =>
-  (await fixture.directory.call(listNotes, owner)).items.map(({ body }) => body);
+  (
+    await ('person_id' in owner
+      ? fixture.directory.call(listNotesOfPerson, owner)
+      : fixture.directory.call(listNotesOfHolon, owner))
+  ).items.map(({ body }) => body);
 
 describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
   it('creates a person with defaults for absent fields, trimmed texts and a sanitised description', async () => {

@@ -50,7 +50,7 @@ export interface MediaFixture {
   stopConversations(): Promise<void>;
   /** Returns `infos.audio` as a client reads it. */
   readInfosAudio(conversationId: number): Promise<unknown>;
-  listNotes(conversationId: number): Promise<ReplyOf<typeof conversations.rpcs.listNotes>['items']>;
+  listNotes(conversationId: number): Promise<ReplyOf<typeof conversations.rpcs.listConversationNotes>['items']>;
   /** Returns the keys of all objects of the conversation. */
   listObjects(conversationId: number): Promise<string[]>;
   /** Books or cancels through the booking webhook stream. */
@@ -152,7 +152,7 @@ export async function startMediaFixture(fileUrl: string, pipeline?: PipelineExte
     stopConversations: () => running.stop(),
     readInfosAudio: async (id) =>
       ((await call(conversations.rpcs.get, { conversation_id: id })).infos as Record<string, unknown>)['audio'],
-    listNotes: async (id) => (await call(conversations.rpcs.listNotes, { conversation_id: id })).items,
+    listNotes: async (id) => (await call(conversations.rpcs.listConversationNotes, { conversation_id: id })).items,
     listObjects: async (id) => (await Array.fromAsync(store.list(`audio/${id}/`))).map((item) => item.key),
     book: async (uid, triggerEvent) => {
       const payload = {

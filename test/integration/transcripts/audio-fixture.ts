@@ -118,7 +118,11 @@ export async function startAudioFixture(fileUrl: string): Promise<AudioFixture> 
       (await bus.call(conversations.rpcs.get, { conversation_id: id }, contextFor(conversations.rpcs.get))).step_slug,
     notes: async (id) =>
       (
-        await bus.call(conversations.rpcs.listNotes, { conversation_id: id }, contextFor(conversations.rpcs.listNotes))
+        await bus.call(
+          conversations.rpcs.listConversationNotes,
+          { conversation_id: id },
+          contextFor(conversations.rpcs.listConversationNotes),
+        )
       ).items.map(({ body }) => body),
     makeAudio: async (plan, name = 'talk.ogg') => {
       const file = join(folder, `${++files}-${name}`);

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
-import { waitFor, type Fault, type FaultPoint } from '#libs/testing';
+import { contextFor, waitFor, type Fault, type FaultPoint } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
+const { listConversationNotes } = conversations.rpcs;
 let fixture: TranscriptFixture;
 beforeAll(async () => {
   fixture = await startTranscriptFixture(import.meta.url);
@@ -67,7 +67,8 @@ describe('no transcript at the provider yet (D7a)', () => {
     await fixture.jobs.makeDue();
     await fixture.jobs.waitForState(id, 'dead');
     expect(await fixture.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
-    const readNotes = () => fixture.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
+    const readNotes = () =>
+      fixture.bus.call(listConversationNotes, { conversation_id: id }, contextFor(listConversationNotes));
     const note = await waitFor(
       async () => (await readNotes()).items.find(({ note_type: type }) => type === 'system')?.body,
     );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { contextFor, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import {
   fullWindow,
@@ -34,9 +34,14 @@ const rows = [
   row(5 * minute, 6 * minute, 'After.'),
 ];
 const artifact = { bytes: JSON.stringify(rows), contentType: 'application/json' };
+const { listConversationNotes } = conversations.rpcs;
 /** The result in the conversation's notes; a system note does not have an author. */
 const findNote = async (id: number): Promise<string | undefined> => {
-  const { items } = await fixture.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
+  const { items } = await fixture.bus.call(
+    listConversationNotes,
+    { conversation_id: id },
+    contextFor(listConversationNotes),
+  );
   return items.find((note) => note.note_type === 'system' && note.author_person === null)?.body;
 };
 const noteOf = (id: number): Promise<string> => waitFor(() => findNote(id), { what: 'a note' });

@@ -343,7 +343,6 @@ user conversations \
   --allow-pub 'directory.browse.holon' \
   --allow-pub 'directory.holons.get-many' \
   --allow-pub 'directory.holons.subtree' \
-  --allow-pub 'directory.holons.whole-subtree' \
   --allow-pub 'directory.holons.visible' \
   --allow-pub 'directory.holons.covered' \
   --allow-pub 'directory.journeys.get-many' \
@@ -633,9 +632,7 @@ user transcripts \
   --allow-pub 'conversations.transcript-source.get' \
   --allow-pub 'conversations.conversations.list-states' \
   --allow-pub 'conversations.spoken.resolve-filters' \
-  --allow-pub 'conversations.spoken.resolve-operator-filters' \
   --allow-pub 'conversations.spoken.cite' \
-  --allow-pub 'conversations.spoken.cite-for-operators' \
   --allow-pub 'conversations.spoken.list-facts' \
   --allow-pub 'directory.people.get-many' \
   --allow-pub 'directory.steps.get-config' \
@@ -736,7 +733,6 @@ user cli \
   --allow-pub 'admin.conversations.conversations.connect' \
   --allow-pub 'admin.conversations.conversations.disconnect' \
   --allow-pub 'admin.conversations.conversations.import-transcript' \
-  --allow-pub 'admin.conversations.notes.list' \
   --allow-pub 'admin.conversations.receipts.list' \
   --allow-pub 'admin.conversations.receipts.show' \
   --allow-pub 'admin.conversations.receipts.replay' \
@@ -754,7 +750,6 @@ user cli \
   --allow-pub 'admin.directory.people.describe-erasure' \
   --allow-pub 'admin.directory.people.get-erasure-state' \
   --allow-pub 'directory.holons.get-many' \
-  --allow-pub 'admin.directory.holons.search' \
   --allow-pub 'admin.directory.identities.link' \
   --allow-pub 'admin.directory.identities.unlink' \
   --allow-pub 'admin.directory.identities.list' \
@@ -766,13 +761,10 @@ user cli \
   --allow-pub 'admin.directory.keys.revoke-any' \
   --allow-pub 'admin.directory.people.merge-named' \
   --allow-pub 'admin.directory.people.list-duplicates' \
-  --allow-pub 'admin.directory.notes.list' \
   --allow-pub 'admin.directory.people.find-by-keys' \
-  --allow-pub 'admin.directory.people.search' \
   --allow-pub 'admin.directory.people.identify' \
   --allow-pub 'admin.directory.people.export-part' \
   --allow-pub 'admin.directory.people.show' \
-  --allow-pub 'admin.directory.holons.show' \
   --allow-pub 'admin.directory.steps.list-config-audit' \
   --allow-pub 'admin.directory.workspace.export' \
   --allow-pub 'admin.directory.workspace.apply' \
@@ -791,8 +783,6 @@ user cli \
   --allow-pub 'admin.media.erasures.list' \
   --allow-pub 'admin.transcripts.audit.read' \
   --allow-pub 'admin.transcripts.service.describe' \
-  --allow-pub 'admin.transcripts.read' \
-  --allow-pub 'admin.transcripts.search' \
   --allow-pub 'admin.transcripts.evidence.list-bases' \
   --allow-pub 'admin.transcripts.rows.install-legacy' \
   --allow-sub '_INBOX.cli.>'

@@ -34,10 +34,7 @@ export function createHolonHandlers(
   };
 }
 
-type HolonReadHandlers = Pick<
-  HandlersOf<typeof holonRpcs>,
-  'getHolons' | 'listHolons' | 'searchHolons' | 'getHolon' | 'getHolonBySlug'
->;
+type HolonReadHandlers = Pick<HandlersOf<typeof holonRpcs>, 'getHolons' | 'listHolons' | 'getHolon' | 'getHolonBySlug'>;
 
 function createHolonReadHandlers({ db }: Pick<Dependencies, 'db'>): HolonReadHandlers {
   const list = async (request: HolonListQuery, viewer: Viewer) => {
@@ -54,7 +51,6 @@ function createHolonReadHandlers({ db }: Pick<Dependencies, 'db'>): HolonReadHan
   return {
     getHolons: async ({ ids = [], slugs = [] }) => bodyOf(await getHolons(db, { ids, slugs })),
     listHolons: (request, { actor }) => list(request, readViewer(actor)),
-    searchHolons: (request) => list(request, { seesAll: true, accountId: null }),
     getHolon: async ({ holon_id: id }, { actor }) => detailOf(await getHolon(db, { id, ...readViewer(actor) })),
     getHolonBySlug: async ({ slug }, { actor }) => detailOf(await getHolonBySlug(db, { slug, ...readViewer(actor) })),
   };
@@ -66,15 +62,11 @@ function detailOf(row: { readonly body: string; readonly tag: string } | undefin
   return withDigest(rawJson(row.body), entityTag(row.tag));
 }
 
-type VisibleHolonHandlers = Pick<
-  HandlersOf<typeof holonRpcs>,
-  'holonSubtree' | 'wholeSubtree' | 'visibleHolons' | 'coveredHolons'
->;
+type VisibleHolonHandlers = Pick<HandlersOf<typeof holonRpcs>, 'holonSubtree' | 'visibleHolons' | 'coveredHolons'>;
 
 export function createVisibleHolonHandlers({ db }: Pick<Dependencies, 'db'>): VisibleHolonHandlers {
   return {
     holonSubtree: async ({ slug }, { actor }) => bodyOf(await getHolonSubtree(db, { slug, ...readViewer(actor) })),
-    wholeSubtree: async ({ slug }) => bodyOf(await getHolonSubtree(db, { slug, seesAll: true, accountId: null })),
     visibleHolons: async ({ account_id: accountId, ids = [], slugs = [] }) =>
       bodyOf(await getVisibleHolons(db, { ids, slugs, accountId })),
     coveredHolons: async ({ account_id: accountId, ids }) =>

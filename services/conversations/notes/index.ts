@@ -1,1 +1,0 @@
-export { listNotes } from './statements.ts';
