@@ -54,15 +54,18 @@ const repoDir = join(import.meta.dirname, '..');
 /**
  * @param json print only JSON, also for errors
  * @param profile profile of the HTTP APIs; default: the current one
+ * @param utc exact times in tables
  * @param variables replace the environment variables
  */
 export function createContext({
   json,
   profile,
+  utc = false,
   variables,
 }: {
   json: boolean;
   profile?: string | undefined;
+  utc?: boolean;
   variables?: Readonly<Record<string, string>>;
 }): CliContext {
   let settings: ReturnType<typeof readSettings> | undefined;
@@ -136,7 +139,7 @@ export function createContext({
         write(JSON.stringify(data, null, 2));
         return;
       }
-      const screen = screenOf(process.stdout);
+      const screen = screenOf(process.stdout, utc);
       for (const view of views) {
         const lines = typeof view === 'string' ? [toPrintable(view)] : view(screen); // the cells of a view are already printable
         process.stdout.write(lines.map((line) => `${line}\n`).join(''));

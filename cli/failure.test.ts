@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { appError, notFound } from '#libs/errors';
-import { CliError, isBareNotFound, toFailure } from './failure.ts';
+import { CliError, exitCodes, isBareNotFound, toFailure } from './failure.ts';
 
 function thrownBy(work: () => unknown): unknown {
   try {
@@ -40,6 +41,17 @@ describe('toFailure', () => {
       toFailure(new CliError('x', 'usage')).exitCode,
       toFailure(new CliError('x', 'interrupted')).exitCode,
     ]).toEqual([2, 130]);
+  });
+});
+
+describe('exit codes (rules/cli#exit-codes)', () => {
+  it('are the codes of the table in docs/rules/cli.md', () => {
+    const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'rules', 'cli.md'), 'utf8');
+    const table = /## Exit codes\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
+    const documented = [...table.matchAll(/^\| (\d+) \| (.*) \|$/gm)].flatMap(([, code, text = '']) =>
+      [...text.split(':', 1)[0]!.matchAll(/`([a-z_]+)`/g)].map(([, reason]) => [reason, Number(code)]),
+    );
+    expect(Object.fromEntries(documented)).toEqual(exitCodes);
   });
 });
 

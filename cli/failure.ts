@@ -3,6 +3,7 @@ import { types } from 'node:util';
 import { CommanderError } from 'commander';
 import { AppError, describeWithCause } from '#libs/errors';
 
+/** Exit codes by reason (rules/cli#exit-codes). */
 export const exitCodes = {
   failed: 1,
   invalid_workspace: 1,

@@ -82,27 +82,30 @@ const groups: Readonly<Record<string, DeclaredGroup>> = {
 export interface CommonOptions {
   readonly json: boolean;
   readonly profile: string | undefined;
+  /** Exact times in tables. */
+  readonly utc: boolean;
   /** The other arguments. */
   readonly rest: string[];
 }
 
 /**
- * Removes `--json` and `--profile NAME` from the arguments before they are parsed, so that they also apply to usage
+ * Removes `--json`, `--utc` and `--profile NAME` from the arguments before they are parsed, so that they also apply to usage
  * errors. Commands read them from their context.
  */
 export function takeCommonOptions(args: readonly string[]): CommonOptions {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const rest: string[] = [];
-  let [json, profile]: [boolean, string | undefined] = [false, undefined];
+  let [json, utc, profile]: [boolean, boolean, string | undefined] = [false, false, undefined];
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index] ?? '';
     if (index >= end) rest.push(arg);
     else if (arg === '--json') json = true;
+    else if (arg === '--utc') utc = true;
     else if (arg === '--profile' && index + 1 < end) profile = args[(index += 1)];
     else if (arg.startsWith('--profile=')) profile = arg.slice('--profile='.length);
     else rest.push(arg);
   }
-  return { json, profile, rest };
+  return { json, profile, utc, rest };
 }
 
 export interface ProgramOptions {
@@ -145,6 +148,7 @@ export async function createProgram(
     for (const leaf of listLeafCommands(command)) {
       const declared = leaf.options.some(({ long }) => long === '--json'); // a command that declares --json describes the printed object
       if (!declared) leaf.option('--json', 'print only JSON, also for errors');
+      leaf.option('--utc', 'exact times in tables, in UTC');
       leaf.option('--profile <name>', 'installation and account, as stored by `coherence login`');
     }
   }

@@ -33,7 +33,7 @@ export function textOf(cell: Cell, screen: Screen): string {
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell !== 'object') return inLine(String(cell));
   if ('text' in cell) return inLine(cell.text);
-  return screen.isTerminal ? describeDistance(Date.parse(cell.at) - screen.now()) : inLine(cell.at);
+  return screen.hasRelativeTimes ? describeDistance(Date.parse(cell.at) - screen.now()) : inLine(cell.at);
 }
 
 /** Returns the text with the colour of the cell. @param text of the cell, or one line of that text */

@@ -6,8 +6,9 @@ type Style = Parameters<typeof styleText>[0];
 export interface Screen {
   /** Columns per line; infinite when the output is not a terminal. */
   readonly columns: number;
-  /** Terminals show relative times such as "3 min ago". */
   readonly isTerminal: boolean;
+  /** True for relative times such as "3 min ago": in a terminal without --utc. */
+  readonly hasRelativeTimes: boolean;
   now(): number;
   /** Colours a text if the output is a terminal, unless NO_COLOR or FORCE_COLOR is set. */
   paint(style: Style, text: string): string;
@@ -16,10 +17,11 @@ export interface Screen {
 /** Columns that are assumed when a terminal does not report its width. */
 const usualColumns = 80;
 
-export function screenOf(stream: NodeJS.WriteStream): Screen {
+export function screenOf(stream: NodeJS.WriteStream, utc = false): Screen {
   return {
     columns: stream.isTTY ? stream.columns || usualColumns : Infinity,
     isTerminal: stream.isTTY,
+    hasRelativeTimes: stream.isTTY && !utc,
     now: Date.now,
     paint: (style, text) => styleText(style, text, { stream }),
   };

@@ -4,10 +4,17 @@ import type { Screen } from './screen.ts';
 import { fields, table, type View } from './table.ts';
 
 const now = Date.parse('2030-01-01T12:00:00Z');
-const pipe: Screen = { columns: Infinity, isTerminal: false, now: () => now, paint: (_, text) => text };
+const pipe: Screen = {
+  columns: Infinity,
+  isTerminal: false,
+  hasRelativeTimes: false,
+  now: () => now,
+  paint: (_, text) => text,
+};
 const terminal = (columns: number): Screen => ({
   columns,
   isTerminal: true,
+  hasRelativeTimes: true,
   now: () => now,
   paint: (style, text) => `<${String(style)}>${text}</>`,
 });
