@@ -1,25 +1,33 @@
-/** `accounts list`, `accounts create|set-password|deactivate|grant|delete EMAIL` (rules/cli#admin-cli). */
+/**
+ * `accounts list|show|invite|grant|deactivate|reset-password|delete` over HTTP (W7), and `accounts
+ * create|set-password`, which need no superuser (rules/cli#admin-cli).
+ */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
+import { encodeCursor } from '#libs/cursor';
 import { accountGroups, directory } from '#services/directory';
-import { registerAccountCommands } from './account-commands.ts';
+import type { CreateAccountRequest, UpdateAccountRequest } from '../clients/typescript/operations.ts';
 import { registerIdentities } from './account-identities.ts';
+import { type Account, findAccount } from './account.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
+import { describeNext, readPages } from './pages.ts';
+import { hiddenOption, parseId, parseLimit } from './parse-options.ts';
 import { promptSecret } from './prompt-secret.ts';
-import { parseLimit } from './parse-options.ts';
+import { describeObject } from './write-options.ts';
 
-type Account = ReplyOf<typeof directory.rpcs.createAccount> & { readonly changed?: boolean };
-type Listed = ReplyOf<typeof directory.rpcs.listAccounts>['items'][number];
+type Stored = ReplyOf<typeof directory.rpcs.createAccount> & { readonly changed?: boolean };
+type Invitation = { readonly url: string; readonly expires_at: string };
 
 interface ListOptions {
   superuser?: true;
   inactive?: true;
   group?: string;
   limit: number;
+  cursor?: string;
   after?: string;
 }
 
@@ -27,29 +35,73 @@ interface PasswordOptions {
   passwordEnv?: string;
 }
 
-interface GrantOptions {
+interface Rights {
   superuser?: boolean;
   globalEditor?: boolean;
   group?: string[];
+}
+
+interface CreateOptions extends Rights, PasswordOptions {
+  person?: string;
+  service?: string;
+}
+
+interface GrantOptions extends Rights {
   removeGroup?: string[];
   activate?: true;
   person?: string;
+}
+
+interface InviteOptions extends Rights {
+  person?: number;
 }
 
 const groupNames = accountGroups.join(', ');
 const collect = (value: string, known: string[] | undefined): string[] => [...(known ?? []), value];
 
 export function register(accounts: Command, context: CliContext): void {
-  const { createAccount, setPassword, deactivateAccount, grantAccount, deleteAccount } = directory.rpcs;
-  const show = (account: Account, done: string): void => {
-    const head = account.changed === false ? `Nothing changed: ${account.email}` : `${done}: ${account.email}`;
-    context.print(account, head, describeAccount(account));
-  };
-
   registerList(accounts, context);
+  registerBreakGlass(accounts, context);
+  registerInvitations(accounts, context);
+  registerChanges(accounts, context);
   registerIdentities(accounts, context);
-  registerAccountCommands(accounts, context);
+}
 
+function registerList(accounts: Command, context: CliContext): void {
+  accounts
+    .command('list')
+    .description('Lists accounts by email')
+    .option('--superuser', 'only superusers')
+    .option('--inactive', 'only deactivated accounts')
+    .option('--group <name>', `only members of this group (${groupNames})`)
+    .option('--limit <count>', 'accounts per page, at most 1000', parseLimit, 100)
+    .option('--cursor <cursor>', 'next page, as printed by the previous page')
+    .addOption(hiddenOption('--after <email>'))
+    .action(async ({ superuser, inactive, group, limit, after, ...options }: ListOptions) => {
+      const filter = {
+        ...(superuser === undefined ? {} : { superuser }),
+        ...(inactive === undefined ? {} : { active: false }),
+        ...(group === undefined ? {} : { group }),
+      };
+      const cursor = after === undefined ? options.cursor : encodeCursor(['accounts', after]);
+      const page = await readPages(
+        { limit, cursor },
+        async (query) => (await context.http((api) => api.listAccounts({ query: { ...filter, ...query } }))).body,
+      );
+      context.print(page.items.map(toStored), table(page.items, columns, 'No accounts.'), ...describeNext(page));
+    });
+
+  accounts
+    .command('show <email-or-id>')
+    .description('Shows an account with its rights')
+    .action(async (emailOrId: string) => {
+      const { account } = await findAccount(context, emailOrId);
+      context.print(account, describeObject(account));
+    });
+}
+
+/** Commands that work over NATS, so that an installation without a superuser or gateway can be administered. */
+function registerBreakGlass(accounts: Command, context: CliContext): void {
   accounts
     .command('create <email>')
     .description('Creates an account; without --password-env it cannot log in until a password is set')
@@ -62,8 +114,8 @@ export function register(accounts: Command, context: CliContext): void {
     .option('--superuser', 'all rights')
     .option('--global-editor', 'can edit everything in the open API')
     .option('--group <name>', `member of this group (${groupNames}); may be repeated`, collect)
-    .action(async (email: string, options: GrantOptions & PasswordOptions & { service?: string }) => {
-      const account = await context.call(createAccount, {
+    .action(async (email: string, options: CreateOptions) => {
+      const account = await context.call(directory.rpcs.createAccount, {
         email,
         superuser: options.superuser === true,
         global_editor: options.globalEditor === true,
@@ -72,7 +124,7 @@ export function register(accounts: Command, context: CliContext): void {
         ...(options.person === undefined ? {} : { person: personOf(options.person) }),
         ...(options.service === undefined ? {} : { service_name: options.service }),
       });
-      show(account, 'Created');
+      show(context, account, 'Created');
     });
 
   accounts
@@ -82,18 +134,63 @@ export function register(accounts: Command, context: CliContext): void {
     .action(async (email: string, options: PasswordOptions) => {
       const password =
         options.passwordEnv === undefined ? await promptForPassword() : readVariable(options.passwordEnv);
-      show(await context.call(setPassword, { email, password }), 'Password set, tokens revoked');
+      show(
+        context,
+        await context.call(directory.rpcs.setPassword, { email, password }),
+        'Password set, tokens revoked',
+      );
+    });
+}
+
+function registerInvitations(accounts: Command, context: CliContext): void {
+  accounts
+    .command('invite <email>')
+    .description('Creates an account and prints an invitation, with which its user sets the password')
+    .option('--person <id>', 'its person', parseId)
+    .option('--superuser', 'all rights')
+    .option('--global-editor', 'can edit everything in the open API')
+    .option('--group <name...>', 'member of these groups')
+    .action(async (email: string, { person, superuser, globalEditor, group }: InviteOptions) => {
+      const body: CreateAccountRequest['body'] = {
+        email,
+        ...(person === undefined ? {} : { person_id: person }),
+        ...(superuser === undefined ? {} : { superuser }),
+        ...(globalEditor === undefined ? {} : { global_editor: globalEditor }),
+        ...(group === undefined ? {} : { groups: group }),
+      };
+      const created = (await context.http((api) => api.createAccount({ body }))).body;
+      context.print(created, ...describeInvitation(`Created the account ${email}.`, created.invitation));
     });
 
   accounts
-    .command('deactivate <email>')
+    .command('reset-password <email-or-id>')
+    .description('Ends the password and all sessions of an account, and prints an invitation for a new password')
+    .option('--yes', 'skip the confirmation')
+    .action(async (emailOrId: string, { yes }: { yes?: true }) => {
+      const { id, email } = (await findAccount(context, emailOrId)).account;
+      if (yes !== true) await confirm(`This ends the password and all sessions of ${email}.`, email);
+      const call = { path: { account_id: id } };
+      const reply = (await context.http((api) => api.resetAccountPassword(call), `account ${emailOrId}`)).body;
+      context.print(reply, ...describeInvitation(`The password of ${email} has ended.`, reply.invitation));
+    });
+}
+
+const describeInvitation = (done: string, { url, expires_at: end }: Invitation): string[] => [
+  `${done} Send this address to its user, it is not shown again and is valid until ${end}:`,
+  url,
+];
+
+function registerChanges(accounts: Command, context: CliContext): void {
+  accounts
+    .command('deactivate <email-or-id>')
     .description('Deactivates the account and revokes its tokens')
-    .action(async (email: string) => {
-      show(await context.call(deactivateAccount, { email }), 'Deactivated, tokens revoked');
+    .action(async (emailOrId: string) => {
+      const { account } = await findAccount(context, emailOrId);
+      show(context, await update(context, account.id, { active: false }), 'Deactivated, tokens revoked');
     });
 
   accounts
-    .command('grant <email>')
+    .command('grant <email-or-id>')
     .description('Changes the rights of the account; rights that are not named stay unchanged')
     .option('--superuser', 'all rights')
     .option('--no-superuser', 'revoke that right')
@@ -103,72 +200,85 @@ export function register(accounts: Command, context: CliContext): void {
     .option('--remove-group <name>', 'remove from this group; may be repeated', collect)
     .option('--activate', 'reactivate a deactivated account')
     .option('--person <id-or-key>', 'id or workspace key of its person')
-    .action(async (email: string, options: GrantOptions) => {
-      const account = await context.call(grantAccount, {
-        email,
-        ...(options.superuser === undefined ? {} : { superuser: options.superuser }),
-        ...(options.globalEditor === undefined ? {} : { global_editor: options.globalEditor }),
-        ...(options.activate === undefined ? {} : { activate: true }),
-        ...(options.person === undefined ? {} : { person: personOf(options.person) }),
-        add_groups: options.group ?? [],
-        remove_groups: options.removeGroup ?? [],
-      });
-      show(account, 'Changed');
+    .action(async (emailOrId: string, options: GrantOptions) => {
+      const { account, etag } = await findAccount(context, emailOrId);
+      const { superuser, globalEditor, activate, person, group, removeGroup } = options;
+      const body: UpdateAccountRequest['body'] = {
+        ...(superuser === undefined ? {} : { superuser }),
+        ...(globalEditor === undefined ? {} : { global_editor: globalEditor }),
+        ...(activate === undefined ? {} : { active: true }),
+        ...(person === undefined ? {} : { person_id: await findPerson(context, person) }),
+        ...(group === undefined && removeGroup === undefined
+          ? {}
+          : { groups: changeGroups(account.groups, group, removeGroup) }),
+      };
+      show(context, await update(context, account.id, body, etag), 'Changed');
     });
 
   accounts
-    .command('delete <email>')
+    .command('delete <email-or-id>')
     .description(
       'Permanently deletes the account and revokes its tokens; its person remains (`people erase` removes people)',
     )
     .option('--yes', 'skip the confirmation')
-    .action(async (email: string, { yes }: { yes?: true }) => {
+    .action(async (emailOrId: string, { yes }: { yes?: true }) => {
+      const { account } = await findAccount(context, emailOrId);
+      const { id, email } = account;
       if (yes !== true) await confirm(`This deletes the account ${email} and cannot be undone.`, email, 'use --yes');
-      show(await context.call(deleteAccount, { email }), 'Deleted, tokens revoked');
+      await context.http((api) => api.deleteAccount({ path: { account_id: id } }), `account ${emailOrId}`);
+      show(context, toStored(account), 'Deleted, tokens revoked');
     });
 }
 
-function registerList(accounts: Command, context: CliContext): void {
-  accounts
-    .command('list')
-    .description('Lists accounts by email')
-    .option('--superuser', 'only superusers')
-    .option('--inactive', 'only deactivated accounts')
-    .option('--group <name>', `only members of this group (${groupNames})`)
-    .option('--limit <count>', 'accounts per page, at most 1000', parseLimit, 100)
-    .option('--after <email>', 'accounts after this email')
-    .action(async ({ superuser, inactive, group, limit, after }: ListOptions) => {
-      const { items, next } = await context.call(directory.rpcs.listAccounts, {
-        limit,
-        ...(superuser === undefined ? {} : { superuser }),
-        ...(inactive === undefined ? {} : { is_active: false }),
-        ...(group === undefined ? {} : { group }),
-        ...(after === undefined ? {} : { after }),
-      });
-      context.print(
-        items,
-        table(items, accountColumns, 'No accounts.'),
-        ...(next === null ? [] : [`More results: --after ${next}`]),
-      );
-    });
+/** @throws CliError for a group to remove that neither exists nor is a group of the account */
+function changeGroups(current: readonly string[], added: readonly string[] = [], removed: readonly string[] = []) {
+  const known = new Set<string>([...accountGroups, ...current]);
+  const unknown = removed.find((name) => !known.has(name));
+  if (unknown !== undefined) throw new CliError(`The group "${unknown}" does not exist. Groups: ${groupNames}.`);
+  return [...new Set([...current, ...added])].filter((name) => !removed.includes(name));
 }
 
-const accountColumns = {
-  EMAIL: ({ email }: Listed) => email,
-  STATE: ({ is_active: isActive, has_password: hasPassword }: Listed) =>
-    isActive ? toned(hasPassword ? 'active' : 'no password', hasPassword ? 'good' : 'dim') : toned('inactive', 'dim'),
-  RIGHTS: (account: Listed) => [...rightsOf(account), ...account.groups].join(', '),
-  CREATED: ({ created_at: at }: Listed) => moment(at),
-  PERSON: ({ person_id: id, person_name: name }: Listed) => (id === null ? null : `${id} ${name ?? ''}`),
+async function update(context: CliContext, id: number, body: UpdateAccountRequest['body'], etag?: string) {
+  const headers = etag === undefined ? {} : { headers: { 'If-Match': etag } };
+  const call = { path: { account_id: id }, body, ...headers };
+  const { account, changes } = (await context.http((api) => api.updateAccount(call))).body;
+  return { ...toStored(account), changed: Object.keys(changes).length > 0 };
+}
+
+/** Returns the account with the field names of earlier releases. */
+const toStored = (account: Account): Account & { readonly is_active: boolean } => ({
+  ...account,
+  is_active: account.active,
+});
+
+function show(context: CliContext, account: Stored, done: string): void {
+  const head = account.changed === false ? `Nothing changed: ${account.email}` : `${done}: ${account.email}`;
+  context.print(account, head, describeAccount(account));
+}
+
+const columns = {
+  EMAIL: ({ email }: Account) => email,
+  STATE: ({ active, has_password: hasPassword }: Account) =>
+    active ? toned(hasPassword ? 'active' : 'no password', hasPassword ? 'good' : 'dim') : toned('inactive', 'dim'),
+  RIGHTS: (account: Account) => [...rightsOf(account), ...account.groups].join(', '),
+  CREATED: ({ created_at: at }: Account) => moment(at),
+  PERSON: ({ person_id: id, person_name: name }: Account) => (id === null ? null : `${id} ${name ?? ''}`),
 };
 
-function rightsOf(account: Account): string[] {
+function rightsOf(account: Pick<Account, 'superuser' | 'global_editor'>): string[] {
   return [...(account.superuser ? ['superuser'] : []), ...(account.global_editor ? ['global editor'] : [])];
 }
 
 /** Parses a person: a number is an id, any other text is a key of the workspace file. */
 function personOf(text: string): number | string {
   return /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : text;
+}
+
+/** Returns the id of a person. Keys of the workspace file are known to the directory service only. */
+async function findPerson(context: CliContext, text: string): Promise<number> {
+  const person = personOf(text);
+  if (typeof person === 'number') return person;
+  return (await context.call(directory.rpcs.identifyPerson, { who: person })).id;
 }
 
 function readVariable(name: string): string {
@@ -185,7 +295,7 @@ async function promptForPassword(): Promise<string> {
   return password;
 }
 
-function describeAccount(account: Account): View {
+function describeAccount(account: Stored): View {
   const rights = rightsOf(account);
   return fields({
     state: account.is_active ? toned('active', 'good') : toned('inactive', 'dim'),

@@ -1,18 +1,21 @@
 /** `keys create [EMAIL]`, `keys list [EMAIL]`, `keys show|rotate|revoke ID` (rules/cli#admin-cli; K9). */
 import type { Command } from 'commander';
-import { type ReplyOf, scopes } from '#libs/contract';
-import { directory, maxOverlapSeconds } from '#services/directory';
+import { scopes } from '#libs/contract';
+import { maxOverlapSeconds } from '#services/directory';
+import type { CreateKeyReply, RevokeKeyReply } from '../clients/typescript/operations.ts';
+import { findAccountId } from './account.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { CliError } from './failure.ts';
-import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
+import { describeNext, readPages } from './pages.ts';
+import { hiddenOption, parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
 
-type Key = ReplyOf<typeof directory.rpcs.revokeAnyKey>['key'];
-type CreatedEndpoints = ReplyOf<typeof directory.rpcs.revokeAnyKey>['webhook_endpoints'];
+type Key = CreateKeyReply['body']['key'];
+type CreatedEndpoints = RevokeKeyReply['body']['webhook_endpoints'];
 type CreatedEndpoint = NonNullable<CreatedEndpoints>[number];
-type Issued = ReplyOf<typeof directory.rpcs.issueKey>;
+type Issued = CreateKeyReply['body'];
 
 interface CreateOptions {
   account?: number;
@@ -23,12 +26,15 @@ interface CreateOptions {
 
 interface ListOptions {
   limit: number;
-  offset: number;
+  cursor?: number;
+  offset?: number;
   account?: number;
 }
 
+/** Maximum size of a page of keys. */
+const maxPage = 100;
+
 export function register(keys: Command, context: CliContext): void {
-  const { issueKey, listAllKeys, showAnyKey, rotateAnyKey, revokeAnyKey } = directory.rpcs;
   const showToken = (issued: Issued, done: string): void =>
     context.print(
       issued,
@@ -47,38 +53,41 @@ export function register(keys: Command, context: CliContext): void {
     .action(async (email: string | undefined, { account, name, scope, expiresAt }: CreateOptions) => {
       if ((email === undefined) === (account === undefined))
         throw new CliError('Specify the account by email or by id.', 'usage');
-      const request = {
-        ...toAccount(email, account),
+      const body = {
+        ...(await toAccount(context, email, account)),
         name,
         scopes: scope,
         ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
       };
-      showToken(await context.call(issueKey, request), 'Created');
+      showToken((await context.http((api) => api.createKey({ body }))).body, 'Created');
     });
 
   keys
     .command('list [email]')
     .description('Lists the keys of an account, or of all accounts, newest first')
     .option('--limit <count>', 'keys per page, at most 1000', parseLimit, 100)
-    .option('--offset <count>', 'number of keys to skip', parseOffset, 0)
+    .option('--cursor <cursor>', 'next page, as printed by the previous page', parseOffset)
+    .addOption(hiddenOption('--offset <count>').argParser(parseOffset))
     .option('--account <id>', 'id of the account, instead of its email', parseId)
-    .action(async (email: string | undefined, { limit, offset, account }: ListOptions) => {
+    .action(async (email: string | undefined, { limit, offset = 0, cursor = offset, account }: ListOptions) => {
       if (email !== undefined && account !== undefined)
         throw new CliError('Specify the account by email or by id.', 'usage');
-      const { items, count } = await context.call(listAllKeys, { limit, offset, ...toAccount(email, account) });
-      const next = offset + items.length;
-      context.print(
-        items,
-        table(items, keyColumns, 'No keys.'),
-        ...(next < count ? [`More results: --offset ${next}`] : []),
-      );
+      const filter = await toAccount(context, email, account);
+      const page = await readPages({ limit, cursor: String(cursor) }, async (query) => {
+        const start = Number(query.cursor);
+        const call = { query: { ...filter, limit: Math.min(query.limit, maxPage), offset: start } };
+        const { items, count } = (await context.http((api) => api.listKeys(call))).body;
+        const end = start + items.length;
+        return { items, next: items.length > 0 && end < count ? String(end) : null };
+      });
+      context.print(page.items, table(page.items, keyColumns, 'No keys.'), ...describeNext(page));
     });
 
   keys
     .command('show <id>')
     .description('Shows a key')
     .action(async (id: string) => {
-      const { key } = await context.call(showAnyKey, { key_id: id }, `key ${id}`);
+      const { key } = (await context.http((api) => api.getKey({ path: { key_id: id } }), `key ${id}`)).body;
       context.print(key, describeKey(key));
     });
 
@@ -91,8 +100,9 @@ export function register(keys: Command, context: CliContext): void {
       parseOffset,
     )
     .action(async (id: string, { overlapSeconds }: { overlapSeconds?: number }) => {
-      const request = { key_id: id, ...(overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds }) };
-      showToken(await context.call(rotateAnyKey, request, `key ${id}`), 'Rotated');
+      const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds };
+      const call = { path: { key_id: id }, body };
+      showToken((await context.http((api) => api.rotateKey(call), `key ${id}`)).body, 'Rotated');
     });
 
   keys
@@ -101,7 +111,7 @@ export function register(keys: Command, context: CliContext): void {
     .option('--yes', 'skip the confirmation')
     .action(async (id: string, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This permanently revokes the key ${id}.`, id);
-      const revoked = await context.call(revokeAnyKey, { key_id: id }, `key ${id}`);
+      const revoked = (await context.http((api) => api.revokeKey({ path: { key_id: id } }), `key ${id}`)).body;
       context.print(
         revoked,
         `Revoked: ${revoked.key.name}`,
@@ -111,10 +121,11 @@ export function register(keys: Command, context: CliContext): void {
     });
 }
 
-const toAccount = (email: string | undefined, account: number | undefined) => ({
-  ...(email === undefined ? {} : { email }),
-  ...(account === undefined ? {} : { account_id: account }),
-});
+/** Returns the filter for an account; empty without one. */
+async function toAccount(context: CliContext, email: string | undefined, account: number | undefined) {
+  const id = email === undefined ? account : await findAccountId(context, email);
+  return id === undefined ? {} : { account_id: id };
+}
 
 const keyColumns = {
   ID: ({ id }: Key) => id,

@@ -1,5 +1,5 @@
 /** Parses values of options and arguments on the command line. */
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { type ListKind, type MergedCursor, decodeMergedCursor } from '#libs/cursor';
 
 /** Parses an id. @throws InvalidArgumentError */
@@ -32,6 +32,9 @@ export const parseMergedCursor =
 function refuse(): never {
   throw new InvalidArgumentError('must be a cursor printed by the previous page.');
 }
+
+/** Returns an option of an earlier release, which is still accepted but not listed by --help. */
+export const hiddenOption = (flags: string): Option => new Option(flags).hideHelp();
 
 export const cursorText = 'next page, as printed by the previous page';
 

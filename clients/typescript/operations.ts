@@ -6223,6 +6223,28 @@ export type GetAccountError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface DeleteAccountRequest {
+  path: {
+    /** Id of the account. */
+    account_id: number;
+  };
+  headers?: {
+    /** Write only if the account still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
+  };
+}
+export type DeleteAccountReply = ApiReply<204, undefined>;
+export type DeleteAccountError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 409; readonly body: LastSuperuserError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface UpdateAccountRequest {
   path: {
     /** Id of the account. */
@@ -7214,6 +7236,7 @@ export interface OperationErrors {
   listAccounts: ListAccountsError;
   createAccount: CreateAccountError;
   getAccount: GetAccountError;
+  deleteAccount: DeleteAccountError;
   updateAccount: UpdateAccountError;
   resetAccountPassword: ResetAccountPasswordError;
   createKey: CreateKeyError;
@@ -8074,6 +8097,12 @@ export interface Operations {
    */
   getAccount(request: GetAccountRequest, options?: CallOptions): Promise<GetAccountReply>;
   /**
+   * Delete an account
+   * For superusers. Permanent. Ends sessions, service keys and the invitation; its person remains.
+   * `DELETE /api/v1/accounts/{account_id}`
+   */
+  deleteAccount(request: DeleteAccountRequest, options?: CallOptions): Promise<DeleteAccountReply>;
+  /**
    * Change an account
    * For superusers. Deactivating ends sessions, service keys and the invitation. Changed rights are effective immediately.
    * `POST /api/v1/accounts/{account_id}/update`
@@ -8448,6 +8477,7 @@ export const operationTable = {
   listAccounts: { method: 'GET', path: '/api/v1/accounts', credential: 'token', replies: [200] },
   createAccount: { method: 'POST', path: '/api/v1/accounts', credential: 'token', replies: [201], body: 'json', key: true },
   getAccount: { method: 'GET', path: '/api/v1/accounts/{account_id}', credential: 'token', replies: [200,304] },
+  deleteAccount: { method: 'DELETE', path: '/api/v1/accounts/{account_id}', credential: 'token', replies: [204] },
   updateAccount: { method: 'POST', path: '/api/v1/accounts/{account_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   resetAccountPassword: { method: 'POST', path: '/api/v1/accounts/{account_id}/reset-password', credential: 'token', replies: [200], body: 'json', key: true },
   createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },

@@ -4,7 +4,7 @@ import type { Actor, Rpc } from '#libs/contract';
 import { type CallContext, newContext } from '#libs/nats';
 
 /** An actor with all permissions. */
-export const superuser: Actor = Object.freeze({
+export const superuser: Extract<Actor, { kind: 'user' }> = Object.freeze({
   kind: 'user',
   accountId: 1,
   personId: null,

@@ -67,6 +67,72 @@ describe('people list|create|update', () => {
   });
 });
 
+describe('accounts list|grant|deactivate|delete over HTTP', () => {
+  it('changes rights, and prints the fields of earlier releases', async () => {
+    const email = 'Granted@example.org';
+    await ask('accounts', 'invite', email, '--group', 'coherence_users');
+    const granted = ['accounts', 'grant', 'granted@example.org', '--superuser', '--person', String(demo.ada)];
+    expect(await ask(...granted, '--remove-group', 'coherence_users')).toMatchObject({
+      email,
+      superuser: true,
+      is_active: true,
+      person_id: demo.ada,
+      groups: [],
+      changed: true,
+    });
+    expect((await platform.cli('accounts', 'grant', email, '--superuser')).stdout).toMatch(
+      /^Nothing changed: Granted@example\.org\nstate: +active\n/,
+    );
+    expect(await rejection('accounts', 'grant', email, '--remove-group', 'users')).toMatchObject({
+      message: expect.stringContaining('The group "users" does not exist. Groups: chat_agents, coherence_users,'),
+    });
+    expect(await ask('accounts', 'deactivate', email)).toMatchObject({ is_active: false, changed: true });
+    expect(await ask('accounts', 'deactivate', email)).toMatchObject({ is_active: false, changed: false });
+    expect(await ask('accounts', 'list', '--inactive')).toMatchObject([{ email, is_active: false }]);
+    expect((await platform.cli('accounts', 'grant', email, '--activate')).stdout).toMatch(/^Changed: Granted@example/);
+  });
+
+  it('lists accounts in pages, after a cursor or the email of an earlier release', async () => {
+    const first = await platform.cli('accounts', 'list', '--limit', '1');
+    expect(first.stdout).toMatch(/^EMAIL +STATE .*\n.*\nMore results: --cursor \S+\n$/);
+    const cursor = /--cursor (\S+)/.exec(first.stdout)?.[1] ?? '';
+    const all = await ask('accounts', 'list');
+    expect(await ask('accounts', 'list', '--cursor', cursor)).toEqual(all.slice(1));
+    expect(await ask('accounts', 'list', '--after', all[0].email)).toEqual(all.slice(1));
+    expect(await rejection('accounts', 'list', '--group', 'users')).toMatchObject({
+      message: expect.stringContaining('The group "users" does not exist.'),
+    });
+  });
+
+  it('deletes an account only with --yes outside a terminal', async () => {
+    const email = 'granted@example.org';
+    expect(await rejection('accounts', 'delete', email)).toMatchObject({
+      message: 'No terminal for the confirmation prompt; use --yes.',
+    });
+    expect(await ask('accounts', 'delete', email, '--yes')).toMatchObject({ email: 'Granted@example.org' });
+    for (const command of ['delete', 'deactivate', 'show'])
+      expect(await rejection('accounts', command, email)).toMatchObject({
+        code: 'not_found',
+        reason: 'account_not_found',
+        message: `No account has the email ${email}.`,
+      });
+  });
+});
+
+describe('keys list over HTTP', () => {
+  it('lists keys in pages, after a cursor or the offset of an earlier release', async () => {
+    const email = `ben-${demo.tag}@example.org`;
+    for (const name of ['One', 'Two']) await ask('keys', 'create', email, '--name', name, '--scope', 'media:read');
+    expect((await platform.cli('keys', 'list', email, '--limit', '1')).stdout).toMatch(/\nMore results: --cursor 1\n$/);
+    for (const option of ['--cursor', '--offset'])
+      expect(await ask('keys', 'list', email, option, '1')).toMatchObject([{ name: 'One' }]);
+    const [{ id, account }] = await ask('keys', 'list', email, '--limit', '1');
+    expect(await ask('keys', 'list', '--account', String(account.id))).toHaveLength(2);
+    expect(await ask('keys', 'show', id)).toMatchObject({ id, name: 'Two' });
+    expect(await rejection('keys', 'show', 'nothing')).toMatchObject({ message: 'There is no key nothing.' });
+  });
+});
+
 describe('holons list|create|update|delete', () => {
   it('creates, moves and deletes a holon', async () => {
     const created = await ask('holons', 'create', '--name', 'Open day', '--class', 'event', '--slug', 'open-day');

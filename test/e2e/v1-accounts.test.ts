@@ -293,6 +293,37 @@ describe('POST /api/v1/accounts/{account_id}/update (W7)', () => {
   });
 });
 
+describe('DELETE /api/v1/accounts/{account_id} (W7)', () => {
+  const remove = (id: number, headers: Record<string, string> = {}, token = root): Promise<Answer> =>
+    platform.call('DELETE', `${accounts}/${id}`, { token, headers });
+
+  it('deletes the account with its sessions and keys, and keeps its person', async () => {
+    const { id, email } = await createActive();
+    const token = await platform.login(email, strong);
+    const key = await platform.call('POST', '/api/v1/keys', { token, json: { name: 'x', scopes: ['*'] } });
+    const deleted = await remove(id);
+    expect([deleted.status, deleted.text]).toEqual([204, '']);
+    for (const bearer of [token, key.json.token])
+      await eventually(async () =>
+        expect((await platform.call('GET', '/api/v1/people?limit=1', { token: bearer })).status).toBe(401),
+      );
+    expect(refused(await get(`/${id}`))).toEqual([404, 'not_found']);
+    expect(refused(await remove(id))).toEqual([404, 'not_found']);
+    expect((await platform.call('GET', `/api/v1/people/${ids['people']?.['new']}`, { token: root })).status).toBe(200);
+    expect(await auditOf(id)).toContain('account.delete');
+    expect((await post('', { email })).status).toBe(201);
+  });
+
+  it('returns 403 to others, and 412 without a match of If-Match', async () => {
+    const { id } = await create();
+    expect(refused(await remove(id, {}, editor))).toEqual([403, 'permission_denied']);
+    expect(refused(await remove(999_999, {}, editor))).toEqual([403, 'permission_denied']);
+    expect(refused(await remove(id, { 'if-match': '"x"' }))).toEqual([412, 'precondition_failed']);
+    const etag = (await get(`/${id}`)).headers.get('etag') ?? '';
+    expect((await remove(id, { 'if-match': etag })).status).toBe(204);
+  });
+});
+
 describe('invitations (W7, W19)', () => {
   it('set the password once', async () => {
     const { id, email, token } = await create({ person_id: ids['people']?.['new'] });
@@ -374,9 +405,11 @@ describe('POST /api/v1/accounts/{account_id}/reset-password (W19)', () => {
 describe('the last active superuser (W7)', () => {
   const rita = (): number => Number(ids['accounts']?.['rita@example.org']);
 
-  it('can be neither deactivated nor demoted', async () => {
+  it('can be neither deactivated, demoted nor deleted', async () => {
     for (const body of [{ active: false }, { superuser: false }, { active: false, superuser: false }])
       expect(refused(await update(rita(), body))).toEqual([409, 'last_superuser']);
+    const deleted = await platform.call('DELETE', `${accounts}/${rita()}`, { token: root });
+    expect(refused(deleted)).toEqual([409, 'last_superuser']);
     expect((await update(rita(), { superuser: true, global_editor: true })).status).toBe(200);
     expect((await get(`/${rita()}`)).json.account).toMatchObject({ active: true, superuser: true });
   });
@@ -390,8 +423,11 @@ describe('the last active superuser (W7)', () => {
         update(other.id, round % 2 === 0 ? { active: false } : { superuser: false }, { token }),
       ]);
       expect(sortedStatuses(answers)).toEqual([200, 409]);
-      await platform.sql(`update directory.accounts set superuser = id = $1`, [rita()]);
-      await platform.cli('accounts', 'grant', 'rita@example.org', '--superuser', '--activate', '--global-editor');
+      await platform.sql(`update directory.accounts set superuser = false where id <> $1`, [rita()]);
+      // Over NATS: no superuser may remain.
+      await platform.apply({
+        accounts: [{ email: 'rita@example.org', superuser: true, active: true, global_editor: true }],
+      });
     }
   });
 });

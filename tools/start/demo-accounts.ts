@@ -18,9 +18,6 @@ export interface DemoAccount {
   readonly password: string | undefined;
 }
 
-/** Keys to list per account, newest first: includes revoked keys, and at most 100 are not revoked. */
-const maxKeys = 1_000;
-
 /** Returns the emails of the accounts that can log in. Their initial password is DEMO_PASSWORD. */
 function readEmails(repoDir: string): string[] {
   return readAccounts(repoDir).map(({ email }) => email);
@@ -108,12 +105,7 @@ async function replacePasswords(emails: readonly string[], password: string, set
     variables: { ...settings, NATS_URL: settings['NATS_URL_CLI'] ?? settings['NATS_URL'] ?? '' },
   });
   try {
-    for (const email of emails) {
-      const { items } = await context.call(directory.rpcs.listAllKeys, { email, limit: maxKeys, offset: 0 });
-      for (const { id, revoked_at: end } of items)
-        if (end === null) await context.call(directory.rpcs.revokeAnyKey, { key_id: id });
-      await context.call(directory.rpcs.setPassword, { email, password }); // last, since after an interruption the next start finds unfinished accounts by their password
-    }
+    for (const email of emails) await context.call(directory.rpcs.setPassword, { email, password, revoke_keys: true });
   } finally {
     await context.close();
   }

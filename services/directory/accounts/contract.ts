@@ -31,12 +31,6 @@ const facts = {
 };
 const account = Type.Object(facts);
 const changedAccount = Type.Object({ ...facts, changed: Type.Boolean({ description: 'False if nothing changed.' }) });
-const listedAccount = Type.Object({
-  ...facts,
-  person_name: nullable(Type.String()),
-  has_password: Type.Boolean({ description: 'Without a password, login is impossible.' }),
-  created_at: Type.String({ format: 'date-time' }),
-});
 
 const notFound = { account_not_found: { code: 'not_found', when: 'No account has that email.' } } as const;
 const badPerson = { person_not_found: { code: 'not_found', when: 'No person has that id or key.' } } as const;
@@ -62,23 +56,6 @@ const sessionActor = Type.Object({
 });
 
 export const accountRpcs = {
-  listAccounts: rpc({
-    subject: 'admin.directory.accounts.list',
-    callers: byOperators,
-    summary: 'Lists accounts by email, in pages.',
-    request: Type.Object({
-      after: Type.Optional(Type.String({ maxLength: 320, description: 'Last email of the previous page.' })),
-      limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
-      is_active: Type.Optional(Type.Boolean()),
-      superuser: Type.Optional(Type.Boolean()),
-      group: Type.Optional(Type.String({ maxLength: 150 })),
-    }),
-    reply: Type.Object({
-      items: Type.Array(listedAccount),
-      next: nullable(Type.String({ description: '`after` of the next page.' })),
-    }),
-    errors: badGroup,
-  }),
   nameAccounts: rpc({
     subject: 'directory.accounts.name',
     callers: byUsers,
@@ -142,44 +119,13 @@ export const accountRpcs = {
     callers: byOperators,
     audit: 'account.set-password',
     summary: "Sets the password and revokes the account's tokens.",
-    request: Type.Object({ email, password: Type.String() }),
-    reply: changedAccount,
-    errors: { ...notFound, ...badPassword },
-  }),
-  deactivateAccount: rpc({
-    subject: 'admin.directory.accounts.deactivate',
-    callers: byOperators,
-    audit: 'account.deactivate',
-    summary: 'Deactivates the account and revokes its tokens and keys.',
-    request: Type.Object({ email }),
-    reply: changedAccount,
-    errors: notFound,
-  }),
-  grantAccount: rpc({
-    subject: 'admin.directory.accounts.grant',
-    callers: byOperators,
-    audit: 'account.grant',
-    summary: 'Changes the rights of an account; absent fields stay unchanged.',
     request: Type.Object({
       email,
-      superuser: Type.Optional(Type.Boolean()),
-      global_editor: Type.Optional(Type.Boolean()),
-      add_groups: groupNames,
-      remove_groups: groupNames,
-      activate: Type.Optional(Type.Boolean()),
-      person,
+      password: Type.String(),
+      revoke_keys: Type.Optional(Type.Boolean({ description: "Also revokes the account's service keys." })),
     }),
     reply: changedAccount,
-    errors: { ...notFound, ...badPerson, ...badGroup },
-  }),
-  deleteAccount: rpc({
-    subject: 'admin.directory.accounts.delete',
-    callers: byOperators,
-    audit: 'account.delete',
-    summary: 'Permanently deletes the account with its tokens and keys; its person remains.',
-    request: Type.Object({ email }),
-    reply: account,
-    errors: notFound,
+    errors: { ...notFound, ...badPassword },
   }),
 } as const;
 
@@ -266,6 +212,15 @@ export const managedAccountRpcs = {
       ...v1Errors.validation('A person, group or holon does not exist.'),
       ...lastSuperuser,
     },
+  }),
+  deleteAccount: rpc({
+    subject: 'directory.accounts.delete',
+    callers: byUsers,
+    audit: 'account.delete',
+    summary: 'Permanently deletes an account with its sessions and keys; its person remains.',
+    request: Type.Object({ account_id: anyId('Id of the account.'), ...ifMatch }),
+    reply: Type.Object({}),
+    errors: { ...notSuperuser, ...unknownAccount, ...v1Errors.precondition, ...lastSuperuser },
   }),
   resetAccountPassword: rpc({
     subject: 'directory.accounts.reset-password',

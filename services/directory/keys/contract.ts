@@ -1,7 +1,6 @@
 /** Service keys: bearer tokens of programs, limited to scopes of one account (rules/access#service-keys). */
 import {
   byGateway,
-  byOperators,
   byUsers,
   type ErrorReasons,
   event,
@@ -135,12 +134,6 @@ const rotating = {
   key_ended: { code: 'conflict', when: 'The key is revoked or expired.' },
 } as const satisfies ErrorReasons;
 
-/** Fields that select an account, for the admin CLI. */
-const ownerFields = {
-  email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
-  account_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Instead of an email.' })),
-};
-
 export const keyRpcs = {
   createKey: rpc({
     subject: 'directory.keys.create',
@@ -200,56 +193,6 @@ export const keyRpcs = {
       actor: Type.Object({ ...actorFacts, key: Type.Object({ id: Type.String(), scopes: Type.Array(Type.String()) }) }),
     }),
     timeoutMs: 5_000,
-  }),
-  issueKey: rpc({
-    subject: 'admin.directory.keys.issue',
-    callers: byOperators,
-    audit: 'key.create',
-    summary: 'Creates a key of an account.',
-    request: Type.Object({ ...ownerFields, ...keyFields }),
-    reply: issuedKey,
-    errors: {
-      ...creation,
-      account_not_found: { code: 'not_found', when: 'No account has that email, or no account is given.' },
-    },
-  }),
-  listAllKeys: rpc({
-    subject: 'admin.directory.keys.list-all',
-    callers: byOperators,
-    summary: 'Lists keys of one account or all, newest first.',
-    request: Type.Object({
-      ...ownerFields,
-      limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
-      offset: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-    }),
-    reply: keyList,
-    errors: { account_not_found: { code: 'not_found', when: 'No account has that email.' } },
-  }),
-  showAnyKey: rpc({
-    subject: 'admin.directory.keys.show-any',
-    callers: byOperators,
-    summary: 'Returns a service key.',
-    request: Type.Object({ key_id: keyId }),
-    reply: oneKey,
-    errors: notFound,
-  }),
-  rotateAnyKey: rpc({
-    subject: 'admin.directory.keys.rotate-any',
-    callers: byOperators,
-    audit: 'key.rotate',
-    summary: 'Rotates the secret of a key. The old secret works until the overlap ends.',
-    request: Type.Object({ key_id: keyId, ...rotation.properties }),
-    reply: issuedKey,
-    errors: rotating,
-  }),
-  revokeAnyKey: rpc({
-    subject: 'admin.directory.keys.revoke-any',
-    callers: byOperators,
-    audit: 'key.revoke',
-    summary: 'Revokes a key permanently.',
-    request: Type.Object({ key_id: keyId }),
-    reply: revokedKey,
-    errors: notFound,
   }),
 } as const;
 

@@ -1,30 +1,21 @@
 /**
- * Handlers of service keys: operations of the open API, verification for gateways, and the admin CLI
- * (rules/access#service-keys, rules/cli#admin-cli; K9).
+ * Handlers of service keys: operations of the open API and verification for gateways (rules/access#service-keys).
  */
 import { type Actor, isPossibleId } from '#libs/contract';
-import { AppError, appError, badRequest } from '#libs/errors';
+import { AppError, badRequest } from '#libs/errors';
 import { type HandlersOf, rawJson } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { type keyRpcs, keysPerPage } from './contract.ts';
 import type { OwnerId } from './issue.ts';
 import { parseKeyToken, readExpiry, readName, readScopes, checkKeyScopes } from './rules.ts';
-import { findAccountByEmail, getKey, listKeys, verifyKey } from './statements.ts';
+import { getKey, listKeys, verifyKey } from './statements.ts';
 
 type KeyDependencies = Pick<Dependencies, 'db' | 'keys' | 'keyUses' | 'clock'>;
 
-export function createKeyHandlers(deps: KeyDependencies): HandlersOf<typeof keyRpcs> {
-  return { ...createOpenKeyHandlers(deps), ...createKeyAdminHandlers(deps) };
-}
-
-type OpenKeyHandlers = Pick<
-  HandlersOf<typeof keyRpcs>,
-  'createKey' | 'listKeys' | 'getKey' | 'rotateKey' | 'revokeKey' | 'verifyKey'
->;
 type UserActor = Extract<Actor, { kind: 'user' }>;
 
-function createOpenKeyHandlers({ db, keys, keyUses, clock }: KeyDependencies): OpenKeyHandlers {
+export function createKeyHandlers({ db, keys, keyUses, clock }: KeyDependencies): HandlersOf<typeof keyRpcs> {
   return {
     createKey: async ({ name, account_id: accountId, scopes, expires_at: expiresAt }, context) => {
       const user = requireUser(context.actor);
@@ -93,39 +84,4 @@ function translateUnknownAccount(error: unknown): never {
 
 function unknownAccount(): AppError {
   return badRequest('account_id is not the id of an account.');
-}
-
-type KeyAdminHandlers = Pick<
-  HandlersOf<typeof keyRpcs>,
-  'issueKey' | 'listAllKeys' | 'showAnyKey' | 'rotateAnyKey' | 'revokeAnyKey'
->;
-
-function createKeyAdminHandlers({ db, keys, clock }: KeyDependencies): KeyAdminHandlers {
-  const getAccountId = async (email: string | undefined): Promise<number> => {
-    const account = email === undefined ? undefined : await findAccountByEmail(db, { email });
-    if (account === undefined)
-      throw appError('not_found', 'account_not_found', `No account has the email ${email?.trim() ?? ''}.`);
-    return account.id;
-  };
-  return {
-    issueKey: async ({ email, account_id: requestedAccountId, name, scopes, expires_at: expiresAt }, context) => {
-      const keyRequest = {
-        accountId: requestedAccountId ?? (await getAccountId(email)),
-        name: readName(name),
-        scopes: readScopes(scopes),
-        expiresAt: readExpiry(expiresAt, clock.now()),
-        createdByAccountId: null,
-        createdByKeyId: null,
-      };
-      return keys.issue(keyRequest, context);
-    },
-    listAllKeys: async ({ email, account_id: requestedAccountId = null, limit, offset }) => {
-      const accountId = email === undefined ? requestedAccountId : await getAccountId(email);
-      return bodyOf(await listKeys(db, { ownerId: null, accountId, limit, offset }));
-    },
-    showAnyKey: async ({ key_id: id }) => bodyOf(await getKey(db, { id, ownerId: null })),
-    rotateAnyKey: ({ key_id: id, overlap_seconds: overlap }, context) =>
-      keys.rotate(id, null, overlap, () => undefined, context),
-    revokeAnyKey: ({ key_id: id }, context) => keys.revoke(id, null, context),
-  };
 }

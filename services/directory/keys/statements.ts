@@ -78,13 +78,6 @@ export const lockAccount = statement.maybeOne({
   sql: ({ accountId }) => sql`select is_active from directory.accounts where id = ${accountId} for no key update`,
 });
 
-export const findAccountByEmail = statement.maybeOne({
-  name: 'keys.find-account',
-  params: { email: t.text },
-  row: { id: t.integer },
-  sql: ({ email }) => sql`select id from directory.accounts where lower(email) = lower(btrim(${email}))`,
-});
-
 export const countKeys = statement.one({
   name: 'keys.count',
   params: { accountId: t.integer },

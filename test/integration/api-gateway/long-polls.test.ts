@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '#libs/testing';
 import type { Service } from '#libs/lifecycle';
 import { directory } from '#services/directory';
+import { createKeyOf, updateAccountOf } from '../directory/account-of.ts';
 import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 
 interface Page {
@@ -55,7 +56,7 @@ async function admit(
   await fixture.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser });
   const answer = await ask('/api/v1/auth/login', { method: 'POST', body: JSON.stringify({ email, password }) });
   const { token: session } = (await answer.json()) as { token: string };
-  const issued = await fixture.call(directory.rpcs.issueKey, { email, name, scopes: ['*'] });
+  const issued = await createKeyOf(fixture, email, { name });
   return { email, session, key: { id: issued.key.id, token: issued.token } };
 }
 
@@ -78,10 +79,10 @@ describe('long-polling for events when access ends (D89)', () => {
   it('returns 401 and no later events after the credential ends in any way', async () => {
     const acts: Record<string, (who: Awaited<ReturnType<typeof admit>>) => Promise<unknown>> = {
       'logged-out': logOut,
-      deactivated: ({ email }) => fixture.call(rpcs.deactivateAccount, { email }),
-      'key-revoked': ({ key }) => fixture.call(rpcs.revokeAnyKey, { key_id: key.id }),
-      'key-rotated': ({ key }) => fixture.call(rpcs.rotateAnyKey, { key_id: key.id, overlap_seconds: 0 }),
-      'key-deactivated': ({ email }) => fixture.call(rpcs.deactivateAccount, { email }),
+      deactivated: ({ email }) => updateAccountOf(fixture, email, { active: false }),
+      'key-revoked': ({ key }) => fixture.call(rpcs.revokeKey, { key_id: key.id }),
+      'key-rotated': ({ key }) => fixture.call(rpcs.rotateKey, { key_id: key.id, overlap_seconds: 0 }),
+      'key-deactivated': ({ email }) => updateAccountOf(fixture, email, { active: false }),
     };
     const { next } = await read('after=latest');
     const waits = await Promise.all(
@@ -142,7 +143,7 @@ describe('long-polling for events when access ends (D89)', () => {
     const query = `after=${next}&wait=6&types=webhook_endpoint.disabled`;
     const [waiting, whole] = [follow(demoted.session, query), follow(token, query)];
     await read(`after=${next}&wait=1&types=question.changed`);
-    await fixture.call(rpcs.grantAccount, { email: demoted.email, superuser: false });
+    await updateAccountOf(fixture, demoted.email, { superuser: false });
     await read(`after=${next}&wait=1&types=question.changed`); // Waits longer than a credential is cached.
     await disable();
     expect(await whole).toEqual({ status: 200, types: ['webhook_endpoint.disabled'] });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestOf } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
+import { createKeyOf, deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-const { createAccount, deleteAccount, grantAccount, listAccounts, login, setPassword, verifySession } = directory.rpcs;
+const { createAccount, deleteAccount, login, setPassword, verifySession } = directory.rpcs;
 const password = 'seven green parrots';
 
-describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
+describe('accounts (rules/cli#admin-cli, rules/access#accounts)', () => {
   let fixture: DirectoryFixture;
   beforeAll(async () => {
     fixture = await startDirectoryFixture(import.meta.url);
@@ -21,48 +21,6 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
     });
   });
   afterAll(() => fixture.stop());
-
-  describe('accounts list', () => {
-    const emails = async (request: Partial<RequestOf<typeof listAccounts>>): Promise<string[]> =>
-      (await fixture.call(listAccounts, { limit: 10, ...request })).items.map(({ email }) => email);
-
-    it('lists accounts with rights, without secrets, by email and in pages', async () => {
-      const { items, next } = await fixture.call(listAccounts, { limit: 2 });
-      expect(items).toEqual([
-        expect.objectContaining({
-          email: 'Ada@example.org',
-          person_name: 'Ada',
-          has_password: true,
-          groups: ['coherence_users'],
-        }),
-        expect.objectContaining({
-          email: 'ben@example.org',
-          person_id: null,
-          person_name: null,
-          has_password: false,
-          superuser: true,
-        }),
-      ]);
-      expect(Object.keys(items[0] ?? {})).not.toContain('password_hash');
-      expect(next).toBe('ben@example.org');
-      await expect(fixture.call(listAccounts, { limit: 2, after: 'BEN@example.org' })).resolves.toMatchObject({
-        items: [{ email: 'cleo@example.org', is_active: false }],
-        next: null,
-      });
-    });
-
-    it('filters accounts, and names the existing groups when the requested group is unknown', async () => {
-      await expect(emails({ is_active: false })).resolves.toEqual(['cleo@example.org']);
-      await expect(emails({ superuser: true })).resolves.toEqual(['ben@example.org']);
-      await expect(emails({ group: 'coherence_users' })).resolves.toEqual(['Ada@example.org']);
-      const refused = await fixture.refusal(listAccounts, { limit: 10, group: 'coherence_user' });
-      expect(refused).toMatchObject({
-        reason: 'unknown_group',
-        message:
-          'The group "coherence_user" does not exist. Groups: chat_agents, coherence_users, ops_operators, ops_viewers, workspace_editors.',
-      });
-    });
-  });
 
   describe('input of accounts commands', () => {
     const email = 'new@example.org';
@@ -102,16 +60,29 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.1' })).resolves.toBeDefined();
     });
 
-    it('grant rejects unknown groups, but can remove an unknown group from an account', async () => {
-      await fixture.env.sql(`update directory.accounts set groups = '{of-old-times}' where email = 'ben@example.org'`);
-      for (const change of [{ add_groups: ['of-old-times'] }, { remove_groups: ['coherence_usres'] }])
-        expect(await fixture.refusal(grantAccount, { email: 'ben@example.org', ...change })).toMatchObject({
-          reason: 'unknown_group',
-        });
-      await expect(
-        fixture.call(grantAccount, { email: 'ben@example.org', remove_groups: ['of-old-times'] }),
-      ).resolves.toMatchObject({
-        groups: [],
+    it('set-password ends sessions, and with `revoke_keys` also service keys', async () => {
+      const email = 'keys@example.org';
+      await fixture.call(createAccount, { email, service_name: 'Keys' });
+      const { key } = await createKeyOf(fixture, email);
+      const revoked = async (): Promise<boolean> =>
+        (await fixture.call(directory.rpcs.getKey, { key_id: key.id })).key.revoked_at !== null;
+      await fixture.call(setPassword, { email, password });
+      expect(await revoked()).toBe(false);
+      await fixture.call(setPassword, { email, password, revoke_keys: true });
+      expect(await revoked()).toBe(true);
+    });
+
+    it('an update rejects unknown groups, but an account keeps an unknown group until it is removed', async () => {
+      const email = 'ben@example.org';
+      await fixture.env.sql(`update directory.accounts set groups = '{of-old-times}' where email = $1`, [email]);
+      await expect(updateAccountOf(fixture, email, { groups: ['nobodies'] })).rejects.toMatchObject({
+        code: 'bad_request',
+      });
+      const added = await updateAccountOf(fixture, email, { groups: ['of-old-times', 'ops_viewers'] });
+      expect(added.account.groups).toEqual(['of-old-times', 'ops_viewers']);
+      await updateAccountOf(fixture, email, { groups: [] });
+      await expect(updateAccountOf(fixture, email, { groups: ['of-old-times'] })).rejects.toMatchObject({
+        code: 'bad_request',
       });
     });
 
@@ -144,7 +115,7 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
     });
   });
 
-  describe('accounts delete', () => {
+  describe('directory.accounts.delete (W7)', () => {
     it('permanently deletes the account and its tokens, notifies the gateways, and keeps its person', async () => {
       const { token } = await fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.2' });
       const { actor } = await fixture.call(verifySession, { token });
@@ -153,19 +124,15 @@ describe('accounts commands of the admin CLI (rules/cli#admin-cli)', () => {
         directory.events.sessionsRevoked,
         ({ session_keys: keys }) => void revoked.push(...keys),
       );
-      await expect(fixture.call(deleteAccount, { email: ' ada@EXAMPLE.org ' })).resolves.toMatchObject({
-        email: 'Ada@example.org',
-      });
+      await deleteAccountOf(fixture, 'ada@example.org');
       expect(await fixture.refusal(verifySession, { token })).toMatchObject({ code: 'unauthenticated' });
       await waitFor(() => revoked.includes(actor.sessionKey));
       stop();
       await expect(fixture.env.sql(`select name from directory.people where key = 'ada'`)).resolves.toEqual([
         { name: 'Ada' },
       ]);
-      expect(await fixture.refusal(deleteAccount, { email: 'ada@example.org' })).toMatchObject({
-        reason: 'account_not_found',
-        message: 'No account has the email ada@example.org.',
-      });
+      for (const account_id of [999_999, 0])
+        expect((await fixture.refusal(deleteAccount, { account_id })).code).toBe('not_found');
     });
   });
 });

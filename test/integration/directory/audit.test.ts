@@ -1,12 +1,13 @@
 /** Audit entries of each operation of the directory (A1), and read access to these entries (A3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/contract';
+import { superuser } from '#libs/testing';
 import { directory } from '#services/directory';
+import { deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 import { erase, serveErasures } from './erase.ts';
 
-const { createAccount, deactivateAccount, deleteAccount, grantAccount, login, logout, nameAccounts, patchStepConfig } =
-  directory.rpcs;
+const { createAccount, deleteAccount, login, logout, nameAccounts, patchStepConfig } = directory.rpcs;
 const { refuseLogin, setPassword, verifySession, applyWorkspace } = directory.rpcs;
 const { listAudit } = auditRpcs('directory');
 const ip = '192.0.2.1';
@@ -112,9 +113,10 @@ describe('logins in the audit log (A1)', () => {
 
 describe('accounts in the audit log (A1)', () => {
   const who = 'carla@example.org';
+  const bySuperuser = { kind: 'account', account_id: superuser.accountId, key_id: null };
   let id: number;
-  const entry = (action: string, changes: unknown) => [
-    { ...shape, actor: cli, action, target: { type: 'account', id: String(id) }, changes, ip: null, outcome: 'ok' },
+  const entry = (action: string, changes: unknown, actor: unknown = bySuperuser) => [
+    { ...shape, actor, action, target: { type: 'account', id: String(id) }, changes, ip: null, outcome: 'ok' },
   ];
 
   it('records each account change with the new rights, without the password', async () => {
@@ -123,20 +125,22 @@ describe('accounts in the audit log (A1)', () => {
     );
     id = await accountOf(who);
     expect(entries).toEqual(
-      entry('account.create', { superuser: false, global_editor: false, groups: ['ops_viewers'], password: 'changed' }),
+      entry(
+        'account.create',
+        { superuser: false, global_editor: false, groups: ['ops_viewers'], password: 'changed' },
+        cli,
+      ),
     );
-    expect(await written(() => fixture.call(grantAccount, { email: who, superuser: true }))).toEqual(
-      entry('account.grant', { superuser: true }),
+    expect(await written(() => updateAccountOf(fixture, who, { global_editor: true }))).toEqual(
+      entry('account.update', { global_editor: true }),
     );
     expect(await written(() => fixture.call(setPassword, { email: who, password: 'eight green parrots' }))).toEqual(
-      entry('account.set-password', { password: 'changed' }),
+      entry('account.set-password', { password: 'changed' }, cli),
     );
-    expect(await written(() => fixture.call(deactivateAccount, { email: who }))).toEqual(
-      entry('account.deactivate', { is_active: false }),
+    expect(await written(() => updateAccountOf(fixture, who, { active: false }))).toEqual(
+      entry('account.update', { active: false }),
     );
-    expect(await written(() => fixture.call(deleteAccount, { email: who }))).toEqual(
-      entry('account.delete', { person_id: null }),
-    );
+    expect(await written(() => deleteAccountOf(fixture, who))).toEqual(entry('account.delete', { person_id: null }));
   });
 
   it('does not record account calls that are rejected or change nothing', async () => {
@@ -149,10 +153,10 @@ describe('accounts in the audit log (A1)', () => {
       )[0]?.at;
     const before = await updatedAt();
     for (const work of [
-      () => fixture.call(grantAccount, { email, add_groups: ['coherence_users'] }),
-      () => fixture.call(grantAccount, { email, add_groups: ['nobodies'] }),
+      () => updateAccountOf(fixture, email, { groups: ['coherence_users'] }),
+      () => updateAccountOf(fixture, email, { groups: ['nobodies'] }),
       () => fixture.call(createAccount, { email }),
-      () => fixture.call(deleteAccount, { email: 'nobody@example.org' }),
+      () => fixture.call(deleteAccount, { account_id: 999_999 }),
     ])
       expect(await written(work)).toEqual([]);
     expect(await updatedAt()).toBe(before);

@@ -4,10 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
+import { deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 import { erase, serveErasures } from './erase.ts';
 
-const { createAccount, deactivateAccount, deleteAccount, exportPersonPart, grantAccount } = directory.rpcs;
+const { createAccount, exportPersonPart } = directory.rpcs;
 const { linkIdentity, listAudit, listIdentities, signInIdentity, unlinkIdentity, verifyIdentity } = directory.rpcs;
 const issuer = 'https://id.example.org';
 const noChats = { visitor_ids: [], telegram_user_ids: [] };
@@ -64,7 +65,7 @@ describe('directory.identities.link (S2)', () => {
       chatAgent: false,
       ops: null,
     });
-    await fixture.call(grantAccount, { email, add_groups: ['coherence_users'] });
+    await updateAccountOf(fixture, email, { groups: ['coherence_users'] });
     expect((await verify('ada', undefined, fixture)).actor.coherenceAccess).toBe(true);
     expect([await refusal('Ada', undefined, fixture), await refusal('ada ', undefined, fixture)]).toEqual([
       'unauthenticated',
@@ -232,12 +233,12 @@ describe('directory.identities.verify (S2, S5)', () => {
   it('rejects identities of a deactivated account, and links none to it', async () => {
     const [linked, unlinked] = [await newAccount(byEmail), await newAccount(byEmail)];
     await verify('joe', linked);
-    for (const email of [linked, unlinked]) await byEmail.call(deactivateAccount, { email });
+    for (const email of [linked, unlinked]) await updateAccountOf(byEmail, email, { active: false });
     expect([await refusal('joe'), await refusal('joe', linked), await refusal('kim', unlinked)]).toEqual(
       Array.from({ length: 3 }, () => 'unauthenticated'),
     );
     expect((await byEmail.call(listIdentities, { email: unlinked })).items).toEqual([]);
-    await byEmail.call(grantAccount, { email: linked, activate: true });
+    await updateAccountOf(byEmail, linked, { active: true });
     expect((await verify('joe')).actor.email).toBe(linked);
   });
 });
@@ -290,7 +291,7 @@ describe('identities in personal data', () => {
     const service = 'a-service@example.org';
     await fixture.call(createAccount, { email: service, service_name: 'A service' });
     await fixture.call(linkIdentity, { email: service, subject: 'of-a-service' });
-    await fixture.call(deleteAccount, { email: service });
+    await deleteAccountOf(fixture, service);
     expect(
       await fixture.env.sql("select subject from directory.identities where subject in ('mia', 'of-a-service')"),
     ).toEqual([]);

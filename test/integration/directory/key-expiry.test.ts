@@ -3,6 +3,7 @@ import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { directory } from '#services/directory';
 import { measureKeys } from '../../../services/directory/keys/uses.ts';
+import { createKeyOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 let fixture: DirectoryFixture;
@@ -36,18 +37,13 @@ describe('coherence_service_keys_expiring (rules/operations#metrics, rules/acces
     const issue = async (endsInDays: number | undefined): Promise<string> => {
       const ends =
         endsInDays === undefined ? {} : { expires_at: new Date(Date.now() + endsInDays * 86_400_000).toISOString() };
-      const { key } = await fixture.call(directory.rpcs.issueKey, {
-        email: 'bot@example.org',
-        name: 'A program',
-        scopes: ['*'],
-        ...ends,
-      });
+      const { key } = await createKeyOf(fixture, 'bot@example.org', ends);
       return key.id;
     };
     expect(await measure()).toBe(0);
     const [soon] = [await issue(6.9), await issue(7.1), await issue(undefined), await issue(0.5)];
     expect(await measure()).toBe(2);
-    await fixture.call(directory.rpcs.revokeAnyKey, { key_id: soon });
+    await fixture.call(directory.rpcs.revokeKey, { key_id: soon });
     expect(await measure()).toBe(1);
     await fixture.env.sql(
       `update directory.service_keys set expires_at = clock_timestamp() where revoked_at is null and expires_at is not null`,

@@ -5,9 +5,10 @@ import { startService } from '#libs/testing';
 import { directory } from '#services/directory';
 import { createKeyUses } from '../../../services/directory/keys/uses.ts';
 import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
+import { createKeyOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-const { createAccount, deactivateAccount, issueKey, revokeAnyKey, rotateAnyKey } = directory.rpcs;
+const { createAccount, revokeKey, rotateKey } = directory.rpcs;
 const email = 'a-service@example.org';
 
 let fixture: DirectoryFixture;
@@ -37,16 +38,16 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-const make = () => fixture.call(issueKey, { email, name: 'A program', scopes: ['*'] });
+const make = () => createKeyOf(fixture, email);
 
 describe('a service key at two gateways (K6)', () => {
   const statusAt = async (gateway: string, token: string): Promise<number> =>
     (await fetch(`${gateway}/api/v1/auth/whoami`, { headers: { authorization: `Bearer ${token}` } })).status;
 
   it.each([
-    ['revoked', (id: string) => fixture.call(revokeAnyKey, { key_id: id })],
-    ['rotated without an overlap', (id: string) => fixture.call(rotateAnyKey, { key_id: id, overlap_seconds: 0 })],
-    ['ended with its account', () => fixture.call(deactivateAccount, { email })],
+    ['revoked', (id: string) => fixture.call(revokeKey, { key_id: id })],
+    ['rotated without an overlap', (id: string) => fixture.call(rotateKey, { key_id: id, overlap_seconds: 0 })],
+    ['ended with its account', () => updateAccountOf(fixture, email, { active: false })],
   ])('rejects a key at both gateways within a second after it is %s', async (_how, end) => {
     const { key, token } = await make();
     // Repeats calls, so that each gateway has the key cached when the key ends.
@@ -65,7 +66,7 @@ describe('a service key at two gateways (K6)', () => {
 
 describe('last_used_at of a continuously used key (K7)', () => {
   it('updates last_used_at of a continuously used key after fifty seconds, and not earlier', async () => {
-    await fixture.call(directory.rpcs.grantAccount, { email, activate: true });
+    await updateAccountOf(fixture, email, { active: true });
     const { key } = await make();
     const start = Date.parse('2030-01-01T00:00:00Z');
     let nowMs = start;

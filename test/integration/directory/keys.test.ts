@@ -7,11 +7,10 @@ import type { Actor, RequestOf } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { directory, maxKeys } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
+import { accountIdOf, createKeyOf, deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { erase, serveErasures } from './erase.ts';
 
-const { createAccount, createKey, deactivateAccount, deleteAccount, exportPersonPart, getKey, getPerson } =
-  directory.rpcs;
-const { grantAccount, issueKey, listAllKeys, listKeys, login, logout, revokeAnyKey, revokeKey, rotateAnyKey } =
+const { createAccount, createKey, exportPersonPart, getKey, getPerson, listKeys, login, logout, revokeKey } =
   directory.rpcs;
 const { rotateKey, setPassword, verifyKey, verifySession, whoami } = directory.rpcs;
 const password = 'seven green parrots';
@@ -48,7 +47,7 @@ const wish = (request: Partial<RequestOf<typeof createKey>> = {}) => ({
   scopes: ['media:read'],
   ...request,
 });
-const makeFor = (email: string, scopes = ['*']) => fixture.call(issueKey, { email, name: 'A program', scopes });
+const makeFor = (email: string, scopes = ['*']) => createKeyOf(fixture, email, { scopes });
 const works = async (token: string): Promise<boolean> =>
   fixture.call(verifyKey, { token }, null).then(
     () => true,
@@ -145,9 +144,13 @@ describe('directory.keys.create (K1, K5)', () => {
     expect(refused.map(({ reason }) => (reason as { reason: string }).reason)).toEqual(
       Array.from({ length: 5 }, () => 'too_many_keys'),
     );
-    const { items, count } = await fixture.call(listAllKeys, { email, limit: 1, offset: 0 });
+    const { items, count } = await fixture.call(listKeys, {
+      account_id: await accountIdOf(fixture, email),
+      limit: 1,
+      offset: 0,
+    });
     expect(count).toBe(maxKeys);
-    await fixture.call(revokeAnyKey, { key_id: items[0]?.id ?? '' });
+    await fixture.call(revokeKey, { key_id: items[0]?.id ?? '' });
     await expect(makeFor(email)).resolves.toBeDefined();
   });
 });
@@ -218,7 +221,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
   it('invalidates all old secrets immediately when a key is rotated without an overlap', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const second = await fixture.call(rotateKey, { key_id: made.key.id }, ada);
-    const third = await fixture.call(rotateAnyKey, { key_id: made.key.id, overlap_seconds: 0 });
+    const third = await fixture.call(rotateKey, { key_id: made.key.id, overlap_seconds: 0 });
     expect(await alive([made.token, second.token, third.token])).toEqual([false, false, true]);
     expect(third.key.rotating_until).toBeNull();
   });
@@ -252,7 +255,7 @@ describe('directory.keys.verify (K2, K6)', () => {
 
   it('returns the same error for unknown ids, wrong secrets, revoked keys and malformed tokens', async () => {
     const [one, other] = [await makeFor('ada@example.org'), await makeFor('ada@example.org')];
-    await fixture.call(revokeAnyKey, { key_id: other.key.id });
+    await fixture.call(revokeKey, { key_id: other.key.id });
     const secretOf = (token: string): string => token.slice(-43);
     const wrong = [
       `svc_key_${'0'.repeat(20)}_${secretOf(one.token)}`,
@@ -302,12 +305,10 @@ describe('keys of a deactivated or deleted account (K2)', () => {
   it('revokes keys permanently when their account is deactivated, by command or by a workspace file', async () => {
     const email = await newAccount('ended');
     const first = await makeFor(email);
-    await fixture.call(deactivateAccount, { email });
+    await updateAccountOf(fixture, email, { active: false });
     expect(await works(first.token)).toBe(false);
-    expect(await fixture.refusal(issueKey, { email, name: 'x', scopes: ['*'] })).toMatchObject({
-      reason: 'account_inactive',
-    });
-    await fixture.call(grantAccount, { email, activate: true });
+    await expect(makeFor(email)).rejects.toMatchObject({ reason: 'account_inactive' });
+    await updateAccountOf(fixture, email, { active: true });
     expect(await works(first.token)).toBe(false);
     const second = await makeFor(email);
     await fixture.apply({ accounts: [{ email, active: false }] });
@@ -323,7 +324,7 @@ describe('keys of a deactivated or deleted account (K2)', () => {
     const keys = [await makeFor(erased), await makeFor(deleted)];
     await serveErasures(fixture);
     await erase(fixture, await personOf(erased));
-    await fixture.call(deleteAccount, { email: deleted });
+    await deleteAccountOf(fixture, deleted);
     expect(await Promise.all(keys.map(({ token }) => works(token)))).toEqual([false, false]);
     await waitFor(() => keys.every(({ key }) => forgotten.includes(key.id)));
   });
@@ -332,7 +333,7 @@ describe('keys of a deactivated or deleted account (K2)', () => {
     const { key, token } = await makeFor('ben@example.org');
     await fixture.call(setPassword, { email: 'ben@example.org', password });
     expect(await works(token)).toBe(true);
-    await fixture.call(grantAccount, { email: 'ben@example.org', add_groups: ['coherence_users'] });
+    await updateAccountOf(fixture, 'ben@example.org', { groups: ['coherence_users'] });
     await waitFor(() => forgotten.includes(key.id));
     expect(await actorOf(token)).toMatchObject({ coherenceAccess: true });
   });

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
+import { updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-const { login, refuseLogin, logout, verifySession, whoami, setPassword, deactivateAccount, grantAccount } =
-  directory.rpcs;
+const { login, refuseLogin, logout, verifySession, whoami, setPassword } = directory.rpcs;
 const people = [
   {
     key: 'ada',
@@ -104,7 +104,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
       password: 'known to somebody',
       person: 'ben',
     });
-    await fixture.call(deactivateAccount, { email: 'gone@example.org' });
+    await updateAccountOf(fixture, 'gone@example.org', { active: false });
     for (const password of ['known to somebody', 'unknown']) {
       expect((await fixture.refusal(login, { email: 'gone@example.org', password, ip })).toBody()).toEqual({
         code: 'unauthenticated',
@@ -278,10 +278,10 @@ describe('revocation of tokens (rules/access#credentials: logout, password chang
 
   it('sends changed rights of an account to the gateways', async () => {
     const { token } = await fixture.call(login, good);
-    await fixture.call(grantAccount, { email: 'ada@example.org', superuser: true });
-    await expect(fixture.call(verifySession, { token })).resolves.toMatchObject({ actor: { superuser: true } });
+    await updateAccountOf(fixture, 'ada@example.org', { global_editor: true });
+    await expect(fixture.call(verifySession, { token })).resolves.toMatchObject({ actor: { globalEditor: true } });
     await waitFor(() => revoked.flat().includes(token.slice(12, 44)));
-    await fixture.call(grantAccount, { email: 'ada@example.org', superuser: false });
+    await updateAccountOf(fixture, 'ada@example.org', { global_editor: false });
   });
 
   it('invalidates a login that started before a password change', async () => {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
+import { updateAccountOf } from './account-of.ts';
 import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fixture.ts';
 import { erase, serveErasures } from './erase.ts';
 
@@ -126,7 +127,7 @@ const acts = {
       fixture.actor('root'),
     ),
   grant: (index: number) => () =>
-    fixture.call(rpcs.grantAccount, { email: `p${index % crowd.length}@example.org`, add_groups: ['coherence_users'] }),
+    updateAccountOf(fixture, `p${index % crowd.length}@example.org`, { groups: ['coherence_users'] }),
   apply: (index: number) => () =>
     fixture.apply({
       people: numbers(4).map((step) => ({ key: `p${(index + 4 - step) % crowd.length}`, name: `Applied ${index}` })),

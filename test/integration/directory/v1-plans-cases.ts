@@ -220,5 +220,6 @@ export const writes: readonly Case[] = [
     token_sha256: 'a'.repeat(43),
   }),
   ask('updateAccount', { account_id: 1, person_id: 94, teams: [{ holon_id: 61 }], superuser: true, active: false }),
+  ask('deleteAccount', { account_id: 4 }),
   ask('resetAccountPassword', { account_id: 2, seed: 'seed', token_sha256: 'b'.repeat(43) }),
 ];

@@ -62,7 +62,7 @@ let client: pg.Client;
 
 /** Statements that add what the generated data does not contain: accounts, journeys for bulk writes, questions, histories. */
 const accounts = [
-  `insert into directory.accounts (email, person_id) values ('a@example.org', 1), ('b@example.org', 2), ('c@example.org', 3)`,
+  `insert into directory.accounts (email, person_id) values ('a@example.org', 1), ('b@example.org', 2), ('c@example.org', 3), ('d@example.org', null)`,
   'insert into directory.team_authority (account_id, holon_id, is_active) values (2, 7, true)',
   'update directory.journeys set bulk_add = true',
   `insert into directory.journey_questions (journey_id, text, position) select 1, 'Question ' || n, n - 1 from generate_series(1, 300) as n`,

@@ -225,6 +225,7 @@ user api-gateway \
   --allow-pub 'directory.accounts.get' \
   --allow-pub 'directory.accounts.invite' \
   --allow-pub 'directory.accounts.update' \
+  --allow-pub 'directory.accounts.delete' \
   --allow-pub 'directory.accounts.reset-password' \
   --allow-pub 'directory.accounts.accept-invitation' \
   --allow-pub 'directory.people.list-memberships' \
@@ -740,12 +741,8 @@ user cli \
   --allow-pub 'admin.conversations.bookings.reconcile' \
   --allow-pub 'admin.directory.audit.read' \
   --allow-pub 'admin.directory.service.describe' \
-  --allow-pub 'admin.directory.accounts.list' \
   --allow-pub 'admin.directory.accounts.create' \
   --allow-pub 'admin.directory.accounts.set-password' \
-  --allow-pub 'admin.directory.accounts.deactivate' \
-  --allow-pub 'admin.directory.accounts.grant' \
-  --allow-pub 'admin.directory.accounts.delete' \
   --allow-pub 'admin.directory.people.start-erasure' \
   --allow-pub 'admin.directory.people.describe-erasure' \
   --allow-pub 'admin.directory.people.get-erasure-state' \
@@ -754,11 +751,6 @@ user cli \
   --allow-pub 'admin.directory.identities.unlink' \
   --allow-pub 'admin.directory.identities.list' \
   --allow-pub 'directory.journeys.get-many' \
-  --allow-pub 'admin.directory.keys.issue' \
-  --allow-pub 'admin.directory.keys.list-all' \
-  --allow-pub 'admin.directory.keys.show-any' \
-  --allow-pub 'admin.directory.keys.rotate-any' \
-  --allow-pub 'admin.directory.keys.revoke-any' \
   --allow-pub 'admin.directory.people.merge-named' \
   --allow-pub 'admin.directory.people.list-duplicates' \
   --allow-pub 'admin.directory.people.find-by-keys' \

@@ -5,7 +5,7 @@ import { ifMatch } from '../if-match.ts';
 
 const root = '/api/v1/accounts';
 const params = Type.Object({ account_id: Type.Integer({ description: 'Id of the account.' }) });
-const { searchAccounts, getAccount, inviteAccount, updateAccount } = directory.rpcs;
+const { searchAccounts, getAccount, inviteAccount, updateAccount, deleteAccount } = directory.rpcs;
 
 const invitation = Type.Object(
   {
@@ -86,6 +86,22 @@ export const accountRoutes = [
       if_match: headers['If-Match'],
     }),
     replies: { 200: { description: 'The account and its changes.', schema: updateAccount.reply } },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${root}/{account_id}`,
+    operationId: 'deleteAccount',
+    tag: 'accounts',
+    summary: 'Delete an account',
+    description: 'For superusers. Permanent. Ends sessions, service keys and the invitation; its person remains.',
+    auth: 'v1',
+    scope: 'accounts:write',
+    params,
+    headers: ifMatch('account'),
+    rpc: deleteAccount,
+    toRequest: ({ params: { account_id: id }, headers }) => ({ account_id: id, if_match: headers['If-Match'] }),
+    status: 204,
+    replies: { 204: { description: 'The account is deleted.' } },
   }),
   route({
     method: 'POST',

@@ -1,11 +1,11 @@
 /**
- * Operations on accounts: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli). Also returns
- * account emails for readers of the audit log (A1).
+ * Operations on accounts of the admin CLI that work without a superuser: create, set password (rules/cli#admin-cli).
+ * Also returns account emails for readers of the audit log (A1).
  */
-import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
+import { type AuditContext, recordAudit } from '#libs/audit';
 import { type Actor, isChatAgent, mayReadOps, type RequestOf, type Static } from '#libs/contract';
 import { appError } from '#libs/errors';
-import { type HandlersOf, jsonPage } from '#libs/nats';
+import type { HandlersOf } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
 import { isBlank } from '#libs/text';
 import type { Dependencies } from '../../dependencies.ts';
@@ -13,7 +13,7 @@ import type { Account } from '../../entities/account.entity.ts';
 import { peopleEvents } from '../../events/contract.ts';
 import { emitWritten } from '../../events/index.ts';
 import { isEmail } from '../../texts/index.ts';
-import { changeTokens, type TokenChange } from '../change-tokens.ts';
+import { changeTokens } from '../change-tokens.ts';
 import { accountGroups, type accountRpcs } from '../contract.ts';
 import { emailThrottleKey } from '../login-limits.ts';
 import { hashNewPassword } from '../rules.ts';
@@ -23,14 +23,12 @@ import {
   findPersonByKey,
   findReader,
   insertServicePerson,
-  listAccounts,
   nameAccounts,
 } from '../statements/accounts.ts';
 import { forgetAttempts } from '../statements/sessions.ts';
 
 type AccountHandlers = HandlersOf<typeof accountRpcs>;
 type AccountReply = Static<typeof accountRpcs.createAccount.reply>;
-type ChangedReply = Static<typeof accountRpcs.grantAccount.reply>;
 
 /** The module is loaded on the first write of an account, since few processes write accounts. */
 const loadUnits = () => import('../statements/account-units.ts');
@@ -42,29 +40,6 @@ export function createAccountHandlers({
   passwords,
   history,
 }: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords' | 'history'>): AccountHandlers {
-  /** Changes an account under its row lock, then clears its tokens from the gateways. */
-  async function change(
-    context: AuditContext,
-    email: string,
-    tokens: TokenChange,
-    work: (account: Account, tx: Tx) => void | Promise<void>,
-  ): Promise<ChangedReply> {
-    const { saveAccount } = await loadUnits();
-    return jobs.transaction(async (tx) => {
-      const account = await requireAccount(tx, email);
-      await history.recordChanges(tx, context, 'accounts', [account.id]);
-      const before = { ...describe(account), passwordHash: account.passwordHash };
-      await work(account, tx);
-      const after = describe(account);
-      const fields = changedFields(before, { ...after, passwordHash: account.passwordHash });
-      if (fields.length > 0) await saveAccount(tx, account); // The account is saved before the tokens: a login that waits for the row lock must see the change.
-      await changeTokens(tx, jobs, [account.id], tokens);
-      if (fields.length > 0)
-        recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, after) });
-      return { ...after, changed: fields.length > 0 };
-    });
-  }
-
   async function findPerson(person: number | string | undefined): Promise<number | undefined> {
     if (person === undefined || typeof person === 'number') return person;
     const row = await findPersonByKey(db, { key: person });
@@ -74,16 +49,6 @@ export function createAccountHandlers({
 
   return {
     ...createNameHandlers(db),
-    listAccounts: async ({ after, limit, is_active: isActive, superuser, group }) => {
-      requireGroups(group === undefined ? [] : [group]);
-      const rows = await listAccounts(db, { after, isActive, superuser, group, limit: limit + 1 });
-      const page = rows.slice(0, limit);
-      const next = rows.length > limit ? (page.at(-1)?.email ?? null) : null;
-      return jsonPage(
-        page.map(({ item }) => item),
-        next,
-      );
-    },
     createAccount: async (request, context) => {
       if (!isEmail(request.email))
         throw appError('bad_request', 'invalid_email', `"${request.email}" is not an email address.`);
@@ -108,52 +73,28 @@ export function createAccountHandlers({
           });
           history.created(tx, context, 'accounts', [account.id]);
           const created = describe(account);
-          const fields = ['superuser', 'global_editor', 'groups', ...(passwordHash === null ? [] : ['passwordHash'])];
-          recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, created) });
+          const { superuser, global_editor: globalEditor, groups } = created;
+          const password = passwordHash === null ? {} : { password: 'changed' };
+          recordAudit(tx, context, {
+            target: targetOf(account),
+            changes: { superuser, global_editor: globalEditor, groups, ...password },
+          });
           return created;
         }),
       );
     },
-    setPassword: async ({ email, password }, context) => {
+    setPassword: async ({ email, password, revoke_keys: endsKeys = false }, context) => {
       const hash = await hashNewPassword(passwords, password, email);
-      return change(context, email, 'sign-out', async (account, tx) => {
-        account.passwordHash = hash;
-        await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
-      });
-    },
-    deactivateAccount: ({ email }, context) =>
-      change(context, email, 'end', (account) => {
-        account.isActive = false;
-      }),
-    grantAccount: async (request, context) => {
-      requireGroups(request.add_groups ?? []);
-      const personId = await findPerson(request.person);
-      const removed = new Set(request.remove_groups ?? []);
-      const { linkPerson } = await loadUnits();
-      return translate(request.email, personId, () =>
-        change(context, request.email, 'refresh', (account) => {
-          // A group that an account already has can always be removed, even if the group no longer exists.
-          requireGroups([...removed].filter((name) => !account.groups.includes(name)));
-          account.superuser = request.superuser ?? account.superuser;
-          account.globalEditor = request.global_editor ?? account.globalEditor;
-          account.isActive = request.activate ?? account.isActive;
-          const groups = new Set([...account.groups, ...(request.add_groups ?? [])]);
-          account.groups = [...groups].filter((name) => !removed.has(name)).toSorted();
-          if (personId !== undefined) linkPerson(account, personId);
-        }),
-      );
-    },
-    deleteAccount: async ({ email }, context) => {
-      const { deleteAccount } = await loadUnits();
+      const { saveAccount } = await loadUnits();
       return jobs.transaction(async (tx) => {
         const account = await requireAccount(tx, email);
         await history.recordChanges(tx, context, 'accounts', [account.id]);
-        await changeTokens(tx, jobs, [account.id], 'end');
+        account.passwordHash = hash;
         await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
-        const deleted = describe(account);
-        recordAudit(tx, context, { target: targetOf(account), changes: { person_id: deleted.person_id } });
-        await deleteAccount(tx, account);
-        return deleted;
+        await saveAccount(tx, account); // The account is saved before the tokens: a login that waits for the row lock must see the change.
+        await changeTokens(tx, jobs, [account.id], endsKeys ? 'end' : 'sign-out');
+        recordAudit(tx, context, { target: targetOf(account), changes: { password: 'changed' } });
+        return { ...describe(account), changed: true };
       });
     },
   };
@@ -191,24 +132,6 @@ function requireGroups(names: readonly string[]): void {
 }
 
 const targetOf = ({ id }: Account) => ({ type: 'account', id });
-
-/**
- * Returns the current values of the changed fields for the audit log, without passwords and data that identifies a
- * person.
- */
-function describeRights(fields: readonly string[], account: AccountReply): Record<string, unknown> {
-  const { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId } = account;
-  const values: Record<string, unknown> = {
-    superuser,
-    global_editor: globalEditor,
-    groups,
-    is_active: isActive,
-    person_id: personId,
-  };
-  return Object.fromEntries(
-    fields.map((field) => (field === 'passwordHash' ? ['password', 'changed'] : [field, values[field]])),
-  );
-}
 
 function describe(account: Account): AccountReply {
   return {

@@ -1,4 +1,4 @@
-/** Accounts in the open API: list, read, create with an invitation, update, reset of the password (W7, W19). */
+/** Accounts in the open API: list, read, create with an invitation, update, delete, reset of the password (W7, W19). */
 import { changedFields, recordAudit } from '#libs/audit';
 import { type Actor, isPossibleId } from '#libs/contract';
 import { decodeCursor, encodeCursor } from '#libs/cursor';
@@ -53,6 +53,7 @@ export function createManagedAccountHandlers(
     },
     inviteAccount: createInviteAccount(deps),
     updateAccount: createUpdateAccount(deps),
+    deleteAccount: createDeleteAccount(deps),
     resetAccountPassword: createResetPassword(deps),
   };
 }
@@ -101,7 +102,9 @@ function createUpdateAccount({
     const write = async (tx: Tx) => {
       const account = await lockAccount(tx, id);
       await checkIfMatch(tag, () => getAccount(tx, { accountId: id }));
-      checkRights(update);
+      // An account keeps groups that no longer exist until they are removed.
+      const known = new Set(account.groups);
+      checkRights({ ...update, groups: (update.groups ?? []).filter((name) => !known.has(name)) });
       const tracked = await history.recordChanges(tx, context, 'accounts', [id]);
       const before = readRights(account);
       account.isActive = update.active ?? account.isActive;
@@ -127,6 +130,25 @@ function createUpdateAccount({
     };
     const isDemotion = update.active === false || update.superuser === false;
     return idempotency.run(context, request, (tx) => (isDemotion ? retainSuperuser(tx, () => write(tx)) : write(tx)));
+  };
+}
+
+function createDeleteAccount({ jobs, history }: ManagedDependencies): Handler<typeof managedAccountRpcs.deleteAccount> {
+  return async ({ account_id: id, if_match: tag }, context) => {
+    requireSuperuser(context.actor);
+    const { deleteAccount } = await loadUnits();
+    return jobs.transaction((tx) =>
+      retainSuperuser(tx, async () => {
+        const account = await lockAccount(tx, id);
+        await checkIfMatch(tag, () => getAccount(tx, { accountId: id }));
+        await history.recordChanges(tx, context, 'accounts', [id]);
+        await changeTokens(tx, jobs, [id], 'end');
+        await forgetAttempts(tx, { emailKeys: [emailThrottleKey(account.email)] });
+        recordAudit(tx, context, { target: targetOf(id), changes: { person_id: account.person?.id ?? null } });
+        await deleteAccount(tx, account);
+        return {};
+      }),
+    );
   };
 }
 

@@ -69,27 +69,6 @@ export const insertServicePerson = statement.one({
   sql: ({ name }) => sql`insert into directory.people (name, actor_kind) values (${name}, 'service') returning id`,
 });
 
-/** Returns the filtered accounts that follow the given email, each as JSON with its email. */
-export const listAccounts = statement.many({
-  name: 'accounts.list',
-  params: {
-    after: t.text.nullable,
-    isActive: t.boolean.nullable,
-    superuser: t.boolean.nullable,
-    group: t.text.nullable,
-    limit: t.integer,
-  },
-  row: { item: t.text, email: t.text },
-  sql: ({ after, isActive, superuser, group, limit }) => sql`
-    select json_build_object('id', a.id, 'email', a.email, 'person_id', a.person_id, 'is_active', a.is_active, 'superuser', a.superuser,
-      'global_editor', a.global_editor, 'groups', a.groups, 'person_name', p.name, 'has_password', a.password_hash is not null,
-      'created_at', directory.iso_utc(a.created_at))::text as item, a.email
-    from directory.accounts a left join directory.people p on p.id = a.person_id
-    where (${after} is null or lower(a.email) > lower(${after})) and (${isActive} is null or a.is_active = ${isActive})
-      and (${superuser} is null or a.superuser = ${superuser}) and (${group} is null or ${group} = any(a.groups))
-    order by lower(a.email) limit ${limit}`,
-});
-
 /** Account of the open API, for rows `a` of accounts, `p` of people and `i` of invitations. */
 const accountSql = sql`json_build_object('id', a.id, 'email', a.email, 'person_id', a.person_id, 'person_name', p.name, 'active', a.is_active,
   'superuser', a.superuser, 'global_editor', a.global_editor, 'groups', a.groups,
