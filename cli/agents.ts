@@ -7,7 +7,7 @@ import type { ReplyOf } from '#libs/contract';
 import { encodePosition, operatorLists } from '#libs/cursor';
 import { agents } from '#services/agents';
 import { media } from '#services/media';
-import type { ListAgentsReply } from '../clients/typescript/operations.ts';
+import type { ListAgentsReply, ListAgentUsageReply } from '../clients/typescript/operations.ts';
 import { registerAgentCommands } from './agent-commands.ts';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
@@ -167,7 +167,7 @@ async function forgetVisitor(context: CliContext, visitor: string): Promise<Repl
   return counts;
 }
 
-type Usage = ReplyOf<typeof agents.rpcs.listUsage>['items'][number];
+type Usage = ListAgentUsageReply['body']['items'][number];
 
 const usageColumns = {
   DAY: ({ day }: Usage) => day,
@@ -188,11 +188,12 @@ function registerUsage(group: Command, context: CliContext): void {
     .option('--since <day>', 'first day, YYYY-MM-DD', parseDay)
     .option('--limit <count>', 'maximum number of rows, at most 1000', parseLimit, 100)
     .action(async (slug: string | undefined, { since, limit }: Options) => {
-      const { items } = await context.call(agents.rpcs.listUsage, {
+      const query = {
         ...(slug === undefined ? {} : { slug }),
         ...(since === undefined ? {} : { since }),
         ...(limit === undefined ? {} : { limit }),
-      });
+      };
+      const { items } = (await context.http((api) => api.listAgentUsage({ query }))).body;
       context.print(items, table(items, usageColumns, 'No calls recorded.'));
     });
 }

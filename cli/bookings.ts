@@ -1,7 +1,7 @@
 /** `bookings reconcile`: imports bookings whose webhooks were not received (B1). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { conversations, type ReconcileResult } from '#services/conversations';
+import type { ReconcileResult } from '#services/conversations';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { fields } from './output/table.ts';
@@ -17,7 +17,7 @@ export function register(group: Command, context: CliContext): void {
     .option('--dry-run', 'count without changing anything')
     .action(async ({ since, dryRun = false }: { since?: string; dryRun?: boolean }) => {
       const request = { dry_run: dryRun, ...(since === undefined ? {} : { since }) };
-      const { job_id: id } = await context.call(conversations.rpcs.reconcileBookings, request);
+      const { job_id: id } = (await context.http((api) => api.reconcileBookings({ body: request }))).body;
       const result = await waitFor(context, id);
       const verdict =
         result.missing === 0

@@ -20,8 +20,7 @@ interface Options {
 }
 
 export function register(group: Command, context: CliContext): void {
-  const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } =
-    conversations.rpcs;
+  const { adminMove, adminConnect, adminDisconnect, adminListDeleted, adminRestore } = conversations.rpcs;
   registerListCommands(group, context);
   registerConversationCommands(group, context);
   group
@@ -68,7 +67,8 @@ export function register(group: Command, context: CliContext): void {
     .description('Starts the transcript importer for a conversation')
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
-      const reply = await context.call(adminImportTranscript, { conversation_id: id }, `conversation ${id}`);
+      const call = { path: { conversation_id: id }, body: {} };
+      const reply = (await context.http((api) => api.importTranscript(call), `conversation ${id}`)).body;
       context.print(reply, `Conversation ${id}: job ${reply.job_id} imports the transcript.`);
     });
 

@@ -1,7 +1,6 @@
-/** `events tail|prune`: the event feed without access limits (rules/cli#admin-cli; V10). */
+/** `events tail|prune`: the event feed (rules/cli#admin-cli; V10). */
 import type { Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { events } from '#services/events';
+import type { ListEventsReply } from '../clients/typescript/operations.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { inLine } from './output/cell.ts';
@@ -13,7 +12,7 @@ interface TailOptions {
   count?: number;
 }
 
-type FeedEvent = ReplyOf<typeof events.rpcs.listFeed>['items'][number];
+type FeedEvent = ListEventsReply['body']['items'][number];
 
 const waitSeconds = 20;
 
@@ -39,7 +38,7 @@ export function register(group: Command, context: CliContext): void {
     .option('--yes', 'skip the confirmation')
     .action(async ({ before, yes }: { before: string; yes?: true }) => {
       if (yes !== true) await confirm(`This removes all events from before ${before}.`, 'prune');
-      const { removed } = await context.call(events.rpcs.pruneFeed, { before });
+      const { removed } = (await context.http((api) => api.pruneEvents({ body: { before } }))).body;
       context.print({ removed }, `${removed} events removed.`);
     });
 }
@@ -51,11 +50,12 @@ async function* follow(
   let cursor = after === '' ? undefined : after;
   for (let remaining = count; remaining > 0;) {
     const request = {
-      ...(types !== undefined && { types }),
+      ...(types !== undefined && { types: types.split(',') }),
       ...(cursor !== undefined && { after: cursor }),
       wait: waitSeconds,
     };
-    const page = await context.call(events.rpcs.listFeed, { ...request, limit: Math.min(remaining, 500) });
+    const query = { ...request, limit: Math.min(remaining, 500) };
+    const page = (await context.http((api) => api.listEvents({ query }))).body;
     yield* page.items;
     remaining -= page.items.length;
     cursor = page.next;

@@ -3506,6 +3506,32 @@ export type ListAgentsResult = {
   next: string | null;
 };
 
+export type ListAgentUsageResultItemsItem = {
+  slug: string;
+  day: string;
+  purpose: "chat" | "memory";
+  /** Calls, including failed ones. */
+  calls: number;
+  failed_calls: number;
+  /** Calls whose tokens the model did not report. */
+  calls_without_usage: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  /** Time spent waiting for the model. */
+  duration_ms: number;
+};
+
+export type ListAgentUsageResult = {
+  items: ListAgentUsageResultItemsItem[];
+};
+
+export type NotAnOperatorError = {
+  code: "not_an_operator";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
 export type ListAgentKnowledgeResultItemsItem = {
   id: number;
   /** Text that the agent would use. */
@@ -3533,13 +3559,6 @@ export type ApproveAgentKnowledgeBody = {
 
 export type ApproveAgentKnowledgeResult = {
   approved: number;
-};
-
-export type NotAnOperatorError = {
-  code: "not_an_operator";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type TooMuchKnowledgeError = {
@@ -3591,6 +3610,39 @@ export type ListAuditResult = {
   items: ListAuditResultItemsItem[];
   /** `cursor` of the next page; null at the end. */
   next: string | null;
+};
+
+export type ReconcileBookingsBody = {
+  /** Only bookings updated then or later; absent = all. */
+  since?: string;
+  /** Count without changing anything. */
+  dry_run?: boolean;
+};
+
+export type ReconcileBookingsResult = {
+  job_id: string;
+};
+
+export type NotConfiguredError = {
+  code: "not_configured";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ImportTranscriptResult = {
+  conversation_id: number;
+  job_id: string;
+};
+
+export type PruneEventsBody = {
+  /** Events before this time are removed. */
+  before: string;
+};
+
+export type PruneEventsResult = {
+  /** Approximate number of removed events. */
+  removed: number;
 };
 
 export interface FindActiveConversationsRequest {
@@ -7019,6 +7071,25 @@ export type ListAgentsError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ListAgentUsageRequest {
+  query?: {
+    /** Slug of the agent. */
+    slug?: string;
+    /** First day, `YYYY-MM-DD`. */
+    since?: string;
+    /** Default 100. */
+    limit?: number;
+  };
+}
+export type ListAgentUsageReply = ApiReply<200, ListAgentUsageResult>;
+export type ListAgentUsageError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface ListAgentKnowledgeRequest {
   path: {
     /** Slug of the agent. */
@@ -7112,6 +7183,60 @@ export type ListAuditError =
   | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ReconcileBookingsRequest {
+  body: ReconcileBookingsBody;
+}
+export type ReconcileBookingsReply = ApiReply<200, ReconcileBookingsResult>;
+export type ReconcileBookingsError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: NotConfiguredError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ImportTranscriptRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  body?: Record<string, unknown>;
+}
+export type ImportTranscriptReply = ApiReply<200, ImportTranscriptResult>;
+export type ImportTranscriptError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface PruneEventsRequest {
+  body: PruneEventsBody;
+}
+export type PruneEventsReply = ApiReply<200, PruneEventsResult>;
+export type PruneEventsError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -7271,10 +7396,14 @@ export interface OperationErrors {
   sayInThread: SayInThreadError;
   handThreadBack: HandThreadBackError;
   listAgents: ListAgentsError;
+  listAgentUsage: ListAgentUsageError;
   listAgentKnowledge: ListAgentKnowledgeError;
   approveAgentKnowledge: ApproveAgentKnowledgeError;
   rejectAgentKnowledge: RejectAgentKnowledgeError;
   listAudit: ListAuditError;
+  reconcileBookings: ReconcileBookingsError;
+  importTranscript: ImportTranscriptError;
+  pruneEvents: PruneEventsError;
 }
 
 /** One method for every operation. */
@@ -8333,6 +8462,12 @@ export interface Operations {
    */
   listAgents(request?: ListAgentsRequest, options?: CallOptions): Promise<ListAgentsReply>;
   /**
+   * List the use of the language model
+   * Calls, tokens and duration by day (UTC), agent and purpose, newest day first.
+   * `GET /api/ops/agents/usage`
+   */
+  listAgentUsage(request?: ListAgentUsageRequest, options?: CallOptions): Promise<ListAgentUsageReply>;
+  /**
    * List the knowledge of an agent
    * Sentences extracted from conversations, oldest first. `mode` says how they are used.
    * `GET /api/ops/agents/{slug}/knowledge`
@@ -8356,6 +8491,24 @@ export interface Operations {
    * `GET /api/ops/audit`
    */
   listAudit(request?: ListAuditRequest, options?: CallOptions): Promise<ListAuditReply>;
+  /**
+   * Import missing Cal.com bookings
+   * Starts a job that compares the bookings of Cal.com with the known ones and processes missing ones like webhooks. Its result has the counts.
+   * `POST /api/ops/bookings/reconcile`
+   */
+  reconcileBookings(request: ReconcileBookingsRequest, options?: CallOptions): Promise<ReconcileBookingsReply>;
+  /**
+   * Import the transcript of a conversation
+   * Starts the transcript import, whatever step the conversation is in.
+   * `POST /api/ops/conversations/{conversation_id}/import-transcript`
+   */
+  importTranscript(request: ImportTranscriptRequest, options?: CallOptions): Promise<ImportTranscriptReply>;
+  /**
+   * Remove old events of the feed
+   * Earlier cursors then return 410.
+   * `POST /api/ops/events/prune`
+   */
+  pruneEvents(request: PruneEventsRequest, options?: CallOptions): Promise<PruneEventsReply>;
 }
 
 /** What the transport has to know of each operation. */
@@ -8512,8 +8665,12 @@ export const operationTable = {
   sayInThread: { method: 'POST', path: '/api/ops/threads/{thread_id}/message', credential: 'token', replies: [200], body: 'json', key: true },
   handThreadBack: { method: 'POST', path: '/api/ops/threads/{thread_id}/hand-back', credential: 'token', replies: [200], body: 'json' },
   listAgents: { method: 'GET', path: '/api/ops/agents', credential: 'token', replies: [200] },
+  listAgentUsage: { method: 'GET', path: '/api/ops/agents/usage', credential: 'token', replies: [200] },
   listAgentKnowledge: { method: 'GET', path: '/api/ops/agents/{slug}/knowledge', credential: 'token', replies: [200] },
   approveAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/approve', credential: 'token', replies: [200], body: 'json' },
   rejectAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/reject', credential: 'token', replies: [200], body: 'json' },
   listAudit: { method: 'GET', path: '/api/ops/audit', credential: 'token', replies: [200] },
+  reconcileBookings: { method: 'POST', path: '/api/ops/bookings/reconcile', credential: 'token', replies: [200], body: 'json' },
+  importTranscript: { method: 'POST', path: '/api/ops/conversations/{conversation_id}/import-transcript', credential: 'token', replies: [200], body: 'json' },
+  pruneEvents: { method: 'POST', path: '/api/ops/events/prune', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
 } as const satisfies OperationTable;

@@ -41,3 +41,7 @@ export const ExpectedUpdatedAt = nullable(
 );
 
 export const optionalInstant = (description: string) => Type.Optional(nullable(Instant(description)));
+
+export const notAnOperator = {
+  not_an_operator: { code: 'permission_denied', when: 'The caller cannot act on operations.' },
+} as const;

@@ -1,12 +1,14 @@
 /** Operation that returns the usage of the language model. */
-import { byOperators, rpc, Type } from '#libs/contract';
+import { byUsers, rpc, Type } from '#libs/contract';
 import { slug } from '../agent/contract.ts';
+import { notAnOperator } from '../operators.ts';
 
 export const languageModelRpcs = {
   listUsage: rpc({
-    subject: 'admin.agents.usage.list',
-    callers: byOperators,
+    subject: 'agents.operations.list-usage',
+    callers: byUsers,
     summary: 'Usage of the language model by agent, day (UTC) and purpose, newest day first.',
+    errors: notAnOperator,
     request: Type.Object({
       slug: Type.Optional(slug),
       since: Type.Optional(Type.String({ format: 'date', description: 'First day, `YYYY-MM-DD`.' })),

@@ -1,7 +1,8 @@
-/** Returns the usage of the language model to the admin CLI. */
+/** Returns the usage of the language model to operators. */
 import { type Handlers, rawJson } from '#libs/nats';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { requireOpsReader } from '../operators.ts';
 import type { languageModelRpcs } from './contract.ts';
 import { renderUsage } from './statements.ts';
 
@@ -11,7 +12,9 @@ export function createLanguageModelHandlers({
   db,
 }: Pick<Dependencies, 'db'>): Pick<Handlers<typeof agents>, keyof typeof languageModelRpcs> {
   return {
-    listUsage: async ({ slug, since, limit = defaultLimit }) =>
-      rawJson(`{"items":${(await renderUsage(db, { slug, since, limit })).json}}`),
+    listUsage: async ({ slug, since, limit = defaultLimit }, { actor }) => {
+      requireOpsReader(actor);
+      return rawJson(`{"items":${(await renderUsage(db, { slug, since, limit })).json}}`);
+    },
   };
 }

@@ -1,7 +1,7 @@
 /** Contract of conversations for operators (admin CLI). */
-import { byOperators, nullable, rpc, Type } from '#libs/contract';
+import { byOperators, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
-import { Id } from '../schemas.ts';
+import { Id, notAnOperator } from '../schemas.ts';
 
 const OptionalInstant = nullable(Type.String({ format: 'date-time' }));
 const Name = Type.Object({ id: Type.Integer(), name: Type.String() });
@@ -95,12 +95,16 @@ export const operatorRpcs = {
     reply: Type.Object({ conversation_id: Type.Integer(), changed: Type.Boolean() }),
     errors: { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } },
   }),
-  adminImportTranscript: rpc({
-    subject: 'admin.conversations.conversations.import-transcript',
-    callers: byOperators,
+  importTranscript: rpc({
+    subject: 'conversations.operations.import-transcript',
+    callers: byUsers,
     audit: 'conversation.import-transcript',
     summary: 'Starts the transcript importer for a conversation (D7a).',
     request: Type.Object({ conversation_id: Type.Integer() }),
     reply: Type.Object({ conversation_id: Type.Integer(), job_id: Type.String() }),
+    errors: {
+      not_found: { code: 'not_found', when: 'The conversation does not exist.' },
+      ...notAnOperator,
+    },
   }),
 } as const;

@@ -1,6 +1,6 @@
 /** Conversations for the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
 import { recordAudit } from '#libs/audit';
-import type { ReplyOf, RequestOf } from '#libs/contract';
+import { isPossibleId, type ReplyOf, type RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
@@ -10,7 +10,7 @@ import { retentionMicros, findAnyConversation } from '../deletion/index.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import type { CachedHolon } from '../directory-cache/index.ts';
 import { emitUpdated } from '../feed/index.ts';
-import { requireId } from '../guards.ts';
+import { requireId, requireOperator } from '../guards.ts';
 import { enterStep, transcriptImportJob } from '../pipeline/index.ts';
 import { conversationTitle } from '../publishing.ts';
 import { idsFromSql, instantFromSql, instantOrNull, parseSqlInstant } from '../representation.ts';
@@ -23,17 +23,14 @@ type Listed = ReplyOf<Rpcs['adminList']>['items'][number];
 
 export function createOperatorHandlers(
   dependencies: Dependencies,
-): Pick<
-  Operations,
-  'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'adminImportTranscript'
-> {
+): Pick<Operations, 'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'importTranscript'> {
   return {
     adminList: (request) => list(dependencies, request),
     adminShow: (request) => show(dependencies, request),
     adminMove: (request, context) => move(dependencies, request, context),
     adminConnect: (request, context) => connect(dependencies, request, context),
     adminDisconnect: (request, context) => disconnect(dependencies, request, context),
-    adminImportTranscript: (request, context) => importTranscript(dependencies, request, context),
+    importTranscript: (request, context) => importTranscript(dependencies, request, context),
   };
 }
 
@@ -223,12 +220,13 @@ async function requireHolon({ directory }: Dependencies, slug: string): Promise<
 /** Starts the transcript import at any step. @throws AppError 404 */
 async function importTranscript(
   { db, jobs }: Dependencies,
-  request: RequestOf<Rpcs['adminImportTranscript']>,
+  request: RequestOf<Rpcs['importTranscript']>,
   context: RequestContext,
-): Promise<ReplyOf<Rpcs['adminImportTranscript']>> {
-  const id = requireId(request.conversation_id);
-  const row = await findConversation(db, { id });
-  if (row === undefined) throw notFound();
+): Promise<ReplyOf<Rpcs['importTranscript']>> {
+  requireOperator(context.actor);
+  const { conversation_id: id } = request;
+  const row = isPossibleId(id) ? await findConversation(db, { id }) : undefined;
+  if (row === undefined) throw notFound('The conversation does not exist.');
   const payload = { conversation_id: id, step_id: row.step_id, cause: 'command' };
   const jobId = await jobs.transaction(async (tx) => {
     const job = await jobs.enqueue(tx, transcriptImportJob, payload, { requestId: context.requestId });

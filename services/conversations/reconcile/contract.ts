@@ -1,6 +1,6 @@
 /** Contract of the reconciliation of Cal.com bookings (B1, B2). */
-import { byOperators, job, nullable, rpc, type Static, Type } from '#libs/contract';
-import { Instant } from '../schemas.ts';
+import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { Instant, notAnOperator } from '../schemas.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -21,16 +21,16 @@ export type ReconcileResult = Static<typeof ReconcileResult>;
 
 export const reconcileRpcs = {
   reconcileBookings: rpc({
-    subject: 'admin.conversations.bookings.reconcile',
-    callers: byOperators,
+    subject: 'conversations.operations.reconcile-bookings',
+    callers: byUsers,
     audit: 'booking.reconcile',
     summary: 'Starts a job that compares the bookings of Cal.com with the known ones and processes lost events.',
     request: Type.Object({
       since: Type.Optional(Instant('Only bookings updated then or later; absent = all.')),
-      dry_run: Type.Boolean({ description: 'Count without changing anything.' }),
+      dry_run: Type.Optional(Type.Boolean({ description: 'Count without changing anything.' })),
     }),
     reply: Type.Object({ job_id: Type.String() }),
-    errors: { not_configured: { code: 'conflict', when: 'CALCOM_API_KEY is not set.' } },
+    errors: { not_configured: { code: 'conflict', when: 'CALCOM_API_KEY is not set.' }, ...notAnOperator },
   }),
 } as const;
 

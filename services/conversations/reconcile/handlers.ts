@@ -1,10 +1,11 @@
-/** Handles `bookings reconcile` of the admin CLI (B1). */
+/** Starts the reconciliation of bookings for operators (B1). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
 import { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
+import { requireOperator } from '../guards.ts';
 import type { reconcileRpcs } from './contract.ts';
 
 export function createReconcileHandlers(dependencies: Dependencies): Pick<Operations, 'reconcileBookings'> {
@@ -15,9 +16,10 @@ export function createReconcileHandlers(dependencies: Dependencies): Pick<Operat
 
 async function reconcileBookings(
   { config, jobs }: Dependencies,
-  { since, dry_run: isDry }: RequestOf<typeof reconcileRpcs.reconcileBookings>,
+  { since, dry_run: isDry = false }: RequestOf<typeof reconcileRpcs.reconcileBookings>,
   context: RequestContext,
 ): Promise<ReplyOf<typeof reconcileRpcs.reconcileBookings>> {
+  requireOperator(context.actor);
   if (config.CALCOM_API_KEY === '')
     throw appError('conflict', 'not_configured', 'CALCOM_API_KEY of the conversations service is not set.');
   const payload = { since: since ?? null, dry_run: isDry, daily: false };

@@ -1,15 +1,5 @@
-/** Contract of the feed: reading pages, and the operations of the admin CLI (rules/events#feed; V1 to V4, V10). */
-import {
-  byOperators,
-  byUsers,
-  event,
-  type FeedEvent,
-  feedSubjects,
-  listParameter,
-  rpc,
-  type Static,
-  Type,
-} from '#libs/contract';
+/** Contract of the feed: reading pages, and its retention (rules/events#feed; V1 to V4, V10). */
+import { byUsers, event, type FeedEvent, feedSubjects, listParameter, rpc, type Static, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -113,24 +103,16 @@ export const feedRpcs = {
     errors,
     timeoutMs: (maxWaitSeconds + 10) * 1_000,
   }),
-  listFeed: rpc({
-    subject: 'admin.events.feed.list',
-    callers: byOperators,
-    summary: 'Reads a page of all events; can wait for new events',
-    request: feedQuery,
-    reply: eventPage,
-    errors,
-    timeoutMs: (maxWaitSeconds + 10) * 1_000,
-  }),
   pruneFeed: rpc({
-    subject: 'admin.events.feed.prune',
-    callers: byOperators,
+    subject: 'events.operations.prune',
+    callers: byUsers,
     summary: 'Removes events before a time; earlier cursors return 410 (V10)',
     audit: 'events.prune',
     request: Type.Object({
       before: Type.String({ format: 'date-time', description: 'Events before this time are removed.' }),
     }),
     reply: Type.Object({ removed: Type.Integer({ description: 'Approximate number of removed events.' }) }),
+    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller cannot act on operations.' } },
     timeoutMs: 60_000,
   }),
 } as const;

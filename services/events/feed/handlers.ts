@@ -1,8 +1,8 @@
 /** Returns pages of the feed (rules/events#feed; V3, V4, V10). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordAudit } from '#libs/audit';
-import type { RequestOf } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
+import { mayActOps, type RequestOf } from '#libs/contract';
+import { AppError, appError, badRequest } from '#libs/errors';
 import { type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { events } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -12,7 +12,7 @@ import { type EventFilter, findPage, type Page, parseTypes } from './scan.ts';
 import { findAge, readHead } from './statements/read.ts';
 import { raiseFloor } from './statements/days.ts';
 import type { EventSerializer } from './serializer.ts';
-import { findViewer, unrestricted, type Viewer } from './viewer.ts';
+import { findViewer, type Viewer } from './viewer.ts';
 
 /** Poll interval of a waiting request. */
 const pollMs = 2_000;
@@ -31,7 +31,7 @@ const replyMs = 1_000;
 const pruneBudgetMs = 30_000;
 
 type FeedDependencies = Pick<Dependencies, 'bus' | 'db' | 'feedChanges' | 'findSerializer' | 'logger'>;
-type FeedHandlers = Pick<Handlers<typeof events>, 'readFeed' | 'listFeed' | 'pruneFeed'>;
+type FeedHandlers = Pick<Handlers<typeof events>, 'readFeed' | 'pruneFeed'>;
 
 export function createFeedHandlers(deps: FeedDependencies): FeedHandlers {
   const read = async (
@@ -41,8 +41,9 @@ export function createFeedHandlers(deps: FeedDependencies): FeedHandlers {
   ): Promise<RawJson> => new PageRequest(deps, await deps.findSerializer(), context, resolveViewer).run(request);
   return {
     readFeed: (request, context) => read(request, context, () => findViewer(deps.bus, context)),
-    listFeed: (request, context) => read(request, context, async () => unrestricted),
     pruneFeed: async ({ before }: RequestOf<(typeof events)['rpcs']['pruneFeed']>, context) => {
+      if (!mayActOps(context.actor))
+        throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
       const pruned = await deps.db.transaction(async (tx) => {
         const { removed } = await raiseFloor(tx, { before });
         recordAudit(tx, context, { changes: { before, removed } });

@@ -27,7 +27,7 @@ export type ReaderContext = CallContext & { readonly reader?: Reader | undefined
 /** Maximum number of subjects per call to an owner. */
 const maxIds = 1_000;
 
-export const unrestricted: Viewer = {
+const unrestricted: Viewer = {
   seesAll: true,
   hiddenHolons: [],
   scopeHolons: null,

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { newContext } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
-import { startTcpProxy, waitFor } from '#libs/testing';
+import { contextFor, startTcpProxy, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { findAgent } from '../../../services/agents/agent/index.ts';
 import type { Agent } from '../../../services/agents/agent/statements/agents.ts';
@@ -382,7 +382,11 @@ describe('usage of the model (rules/operations#metrics; agents usage)', () => {
     await failureOf(ask('Hello', { agent: counted }));
     fixture.llm.fail({ kind: 'status', status: 400 });
     await failureOf(ask('Hello', { agent: counted }));
-    const { items } = await fixture.bus.call(agents.rpcs.listUsage, { slug: 'counted' }, newContext());
+    const { items } = await fixture.bus.call(
+      agents.rpcs.listUsage,
+      { slug: 'counted' },
+      contextFor(agents.rpcs.listUsage),
+    );
     expect(items).toEqual([
       {
         slug: 'counted',
@@ -397,6 +401,8 @@ describe('usage of the model (rules/operations#metrics; agents usage)', () => {
       },
     ]);
     const later = { slug: 'counted', since: '2999-01-01' };
-    await expect(fixture.bus.call(agents.rpcs.listUsage, later, newContext())).resolves.toEqual({ items: [] });
+    await expect(fixture.bus.call(agents.rpcs.listUsage, later, contextFor(agents.rpcs.listUsage))).resolves.toEqual({
+      items: [],
+    });
   });
 });

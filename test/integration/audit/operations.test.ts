@@ -145,8 +145,8 @@ const conversationRows: Record<string, Row> = {
   'admin.conversations.conversations.disconnect': ofCli(
     after('adminConnect', ofConversation({ holon_slug: 'autumn' })),
   ),
-  'admin.conversations.conversations.import-transcript': ofCli(ofConversation({})),
-  'admin.conversations.bookings.reconcile': ofCli(async () => ({ request: { dry_run: false }, target: null })),
+  'conversations.operations.import-transcript': ofRoot(ofConversation({})),
+  'conversations.operations.reconcile-bookings': ofRoot(async () => ({ request: { dry_run: false }, target: null })),
 };
 
 const ofAccount = (requestOf: (email: string) => object) => async () => {
@@ -265,7 +265,7 @@ const ofEndpoint =
   };
 const since = new Date(Date.now() - 3_600_000).toISOString();
 const eventRows: Record<string, Row> = {
-  'admin.events.feed.prune': ofCli(async () => ({ request: { before: '2020-01-01T00:00:00Z' }, target: null })),
+  'events.operations.prune': ofRoot(async () => ({ request: { before: '2020-01-01T00:00:00Z' }, target: null })),
   'events.endpoints.create': ofRoot(async () => ({
     request: { url: 'http://localhost:9/hook', types: endpointTypes },
     target: newest('webhook_endpoint'),

@@ -78,7 +78,7 @@ describe('a deleted conversation (D67)', () => {
       [rpcs.adminMove, { conversation_id: id, step_slug: 'held', operator: 'grace' }],
       [rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' }],
       [rpcs.adminDisconnect, { conversation_id: id, holon_slug: 'host-org' }],
-      [rpcs.adminImportTranscript, { conversation_id: id }],
+      [rpcs.importTranscript, { conversation_id: id }],
     ] as const;
     for (const [rpc, request] of asked) {
       const error = await fixture.refusal(rpc, request);

@@ -201,7 +201,7 @@ describe('captureEndedAt on /recorded (rules/conversations#recorded; D22)', () =
     const { id } = await fixture.create();
     await fixture.writeRoom(id, { conversationStartedAt: start });
     await fixture.recorded(id, { captureEndedAt: end });
-    await fixture.call(conversations.rpcs.adminImportTranscript, { conversation_id: id });
+    await fixture.call(conversations.rpcs.importTranscript, { conversation_id: id });
     await waitFor(() => fixture.importsOf(id).some((job) => job.cause === 'command'));
     expect(fixture.importsOf(id).map((job) => job.cause)).toEqual(['step_entered', 'command']);
   });

@@ -208,10 +208,10 @@ describe('conversations commands of the admin CLI (rules/cli#admin-cli; D6, D7a,
 
   it('starts the transcript import of a conversation at any step', async () => {
     const { id } = await fixture.create('plain');
-    await fixture.call(rpcs.adminImportTranscript, { conversation_id: id });
+    await fixture.call(rpcs.importTranscript, { conversation_id: id });
     await waitFor(() => fixture.importsOf(id).length === 1);
     expect(fixture.importsOf(id)).toEqual([{ conversation_id: id, step_id: null, cause: 'command' }]);
-    expect(await fixture.refusal(rpcs.adminImportTranscript, { conversation_id: 999_999 })).toMatchObject({
+    expect(await fixture.refusal(rpcs.importTranscript, { conversation_id: 999_999 })).toMatchObject({
       code: 'not_found',
     });
   });

@@ -1,7 +1,6 @@
 /** Events published for bookings, transcripts and recordings (rules/events#types; V1, V9). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
-import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
+import { contextFor, playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import {
   createBookingSimulator,
@@ -113,8 +112,8 @@ describe('events of transcripts', () => {
   it('emits one event per failed and per successful transcript import', async () => {
     const { id, writeRoom } = await recording.meet({ artifact: artifact('In.'), window: {}, isRecorded: false });
     const importNow = async (): Promise<void> => {
-      const { adminImportTranscript: rpc } = conversations.rpcs;
-      const { job_id: jobId } = await recording.bus.call(rpc, { conversation_id: id }, newContext());
+      const { importTranscript: rpc } = conversations.rpcs;
+      const { job_id: jobId } = await recording.bus.call(rpc, { conversation_id: id }, contextFor(rpc));
       const ended = () =>
         recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
       await waitFor(async () => (await ended()).length === 1, { what: 'the end of the import' });
@@ -134,8 +133,8 @@ describe('events of transcripts', () => {
       ['transcript.refused', { status: 'transcript_window_missing' }],
       ['transcript.imported', {}],
     ]);
-    const { adminImportTranscript: rpc } = conversations.rpcs;
-    await recording.bus.call(rpc, { conversation_id: other }, newContext());
+    const { importTranscript: rpc } = conversations.rpcs;
+    await recording.bus.call(rpc, { conversation_id: other }, contextFor(rpc));
     await waitFor(async () => (await told(other)).length === 2);
   });
 
@@ -150,9 +149,9 @@ describe('events of transcripts', () => {
     await waitFor(async () => (await told()).length === 1);
     const again = async (): Promise<void> => {
       const { job_id: jobId } = await recording.bus.call(
-        conversations.rpcs.adminImportTranscript,
+        conversations.rpcs.importTranscript,
         { conversation_id: id },
-        newContext(),
+        contextFor(conversations.rpcs.importTranscript),
       );
       const ended = () =>
         recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);

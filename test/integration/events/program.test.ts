@@ -1,15 +1,18 @@
 /** The feed in the admin CLI (rules/cli#admin-cli; V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Platform, startPlatform, waitFor } from '#libs/testing';
+import { type CliOutcome, runCli, startPlatform, waitFor } from '#libs/testing';
+import { createOperatorLogin } from '../../operator-login.ts';
 import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
 let fixture: ConversationFixture;
 let feed: FeedReader;
-let platform: Platform;
+let cli: (...args: string[]) => Promise<CliOutcome>;
 beforeAll(async () => {
   fixture = await startConversationFixture(import.meta.url);
-  platform = await startPlatform(fixture.env, { services: ['events'] });
+  const { baseUrl, cliSettings } = await startPlatform(fixture.env, { services: ['api-gateway', 'events'] });
+  const login = { COHERENCE_URL: baseUrl, COHERENCE_KEY: await createOperatorLogin(fixture.env.sql)() };
+  cli = (...args) => runCli(args, { ...cliSettings, ...login });
   feed = createFeedReader(fixture.bus);
   await fixture.create();
   await fixture.create();
@@ -20,7 +23,7 @@ afterAll(() => fixture.stop());
 describe('events tail and prune of the admin CLI (rules/cli#admin-cli; V10)', () => {
   it('events tail prints one event per line, and events prune removes old events', async () => {
     const kept = (await feed.read({ limit: 500 })).items;
-    const { stdout, code } = await platform.cli(
+    const { stdout, code } = await cli(
       'events',
       'tail',
       '--after',
@@ -39,11 +42,11 @@ describe('events tail and prune of the admin CLI (rules/cli#admin-cli; V10)', ()
         .split('\n')
         .map((line) => JSON.parse(line) as unknown),
     ).toEqual(created);
-    expect((await platform.cli('events', 'tail', '--types', 'nothing')).stderr).toContain('contains an unknown type');
-    expect((await platform.cli('events', 'prune', '--before', '1h')).stderr).toContain('use --yes');
-    const { stdout: none } = await platform.cli('events', 'prune', '--before', '1h', '--yes', '--json');
+    expect((await cli('events', 'tail', '--types', 'nothing')).stderr).toContain('contains an unknown type');
+    expect((await cli('events', 'prune', '--before', '1h')).stderr).toContain('use --yes');
+    const { stdout: none } = await cli('events', 'prune', '--before', '1h', '--yes', '--json');
     expect(JSON.parse(none)).toEqual({ removed: 0 });
-    const pruned = await platform.cli('events', 'prune', '--before', '0s', '--yes');
+    const pruned = await cli('events', 'prune', '--before', '0s', '--yes');
     expect(pruned.stdout).toBe(`${kept.length} events removed.\n`);
     expect((await feed.read({ limit: 500 })).items).toEqual([]);
   });

@@ -98,8 +98,8 @@ describe('erasure of a person in transcripts', () => {
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: eve, text: secret }, mine()]);
     await erase(eve);
     await meeting.writeRoom({ participants: participants().slice(1) });
-    const { adminImportTranscript } = conversations.rpcs;
-    await fixture.bus.call(adminImportTranscript, { conversation_id: meeting.id }, contextFor(adminImportTranscript));
+    const { importTranscript } = conversations.rpcs;
+    await fixture.bus.call(importTranscript, { conversation_id: meeting.id }, contextFor(importTranscript));
     await waitFor(
       async () => (await fixture.jobs.list(meeting.id)).filter(({ state }) => state === 'succeeded').length === 2,
     );

@@ -428,9 +428,9 @@ function storedRows(id: number): Promise<{ start_us: number; person_id: number; 
 /** Reruns the import, as an operator does, and waits until it ends. */
 async function importAgain(id: number): Promise<void> {
   const { job_id: jobId } = await fixture.bus.call(
-    conversations.rpcs.adminImportTranscript,
+    conversations.rpcs.importTranscript,
     { conversation_id: id },
-    newContext(),
+    contextFor(conversations.rpcs.importTranscript),
   );
   await waitFor(
     async () =>

@@ -266,8 +266,8 @@ describe('text that the search never finds (T2)', () => {
     await indexed();
     expect(said(await search({ q: 'lynx' }))).toEqual(['lynx inside']);
     fixture.provider.setArtifact(sessionId, { rows: [row(minute, minute + 1_000, 'ibex inside')] });
-    const { adminImportTranscript } = conversations.rpcs;
-    await fixture.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
+    const { importTranscript } = conversations.rpcs;
+    await fixture.bus.call(importTranscript, { conversation_id: id }, contextFor(importTranscript));
     await becomes(async () => expect(said(await search({ q: 'ibex' }))).toEqual(['ibex inside']));
     expect(said(await search({ q: 'lynx' }))).toEqual([]);
   });
@@ -302,8 +302,8 @@ describe('text that the search never finds (T2)', () => {
     await indexed();
     expect((await search({ q: 'wapiti' })).items).toHaveLength(1);
     await writeRoom(fullWindow);
-    const { adminImportTranscript } = conversations.rpcs;
-    await fixture.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
+    const { importTranscript } = conversations.rpcs;
+    await fixture.bus.call(importTranscript, { conversation_id: id }, contextFor(importTranscript));
     await fixture.becomes(id, 'transcript_window_empty');
     await becomes(async () => expect((await search({ q: 'wapiti' })).items).toEqual([]));
   });

@@ -151,6 +151,7 @@ user api-gateway \
   --allow-pub 'agents.operations.hand-thread-back' \
   --allow-pub 'agents.chat.read-updates' \
   --allow-pub 'agents.operations.list-agents' \
+  --allow-pub 'agents.operations.list-usage' \
   --allow-pub 'conversations.operations.list-jobs' \
   --allow-pub 'conversations.operations.show-job' \
   --allow-pub 'conversations.operations.redrive-jobs' \
@@ -180,7 +181,9 @@ user api-gateway \
   --allow-pub 'conversations.editing.restore' \
   --allow-pub 'conversations.editing.list-notes' \
   --allow-pub 'conversations.editing.create-note' \
+  --allow-pub 'conversations.operations.import-transcript' \
   --allow-pub 'conversations.questions.record-change' \
+  --allow-pub 'conversations.operations.reconcile-bookings' \
   --allow-pub 'conversations.room.get' \
   --allow-pub 'conversations.room.write' \
   --allow-pub 'conversations.timeline.read' \
@@ -287,6 +290,7 @@ user api-gateway \
   --allow-pub 'events.audit.list' \
   --allow-pub 'events.operations.describe' \
   --allow-pub 'events.feed.read' \
+  --allow-pub 'events.operations.prune' \
   --allow-pub 'events.endpoints.create' \
   --allow-pub 'events.endpoints.list' \
   --allow-pub 'events.endpoints.get' \
@@ -721,7 +725,6 @@ user cli \
   --allow-pub 'admin.agents.record.get' \
   --allow-pub 'admin.agents.record.forget' \
   --allow-pub 'admin.agents.memory.forget' \
-  --allow-pub 'admin.agents.usage.list' \
   --allow-pub 'admin.conversations.audit.read' \
   --allow-pub 'admin.conversations.service.describe' \
   --allow-pub 'admin.conversations.import.apply' \
@@ -733,12 +736,10 @@ user cli \
   --allow-pub 'admin.conversations.conversations.move' \
   --allow-pub 'admin.conversations.conversations.connect' \
   --allow-pub 'admin.conversations.conversations.disconnect' \
-  --allow-pub 'admin.conversations.conversations.import-transcript' \
   --allow-pub 'admin.conversations.receipts.list' \
   --allow-pub 'admin.conversations.receipts.show' \
   --allow-pub 'admin.conversations.receipts.replay' \
   --allow-pub 'admin.conversations.receipts.replay-many' \
-  --allow-pub 'admin.conversations.bookings.reconcile' \
   --allow-pub 'admin.directory.audit.read' \
   --allow-pub 'admin.directory.service.describe' \
   --allow-pub 'admin.directory.accounts.create' \
@@ -763,8 +764,6 @@ user cli \
   --allow-pub 'admin.directory.workspace.upload' \
   --allow-pub 'admin.events.audit.read' \
   --allow-pub 'admin.events.service.describe' \
-  --allow-pub 'admin.events.feed.list' \
-  --allow-pub 'admin.events.feed.prune' \
   --allow-pub 'admin.media.audit.read' \
   --allow-pub 'admin.media.service.describe' \
   --allow-pub 'media.files.list-many' \

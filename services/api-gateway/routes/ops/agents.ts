@@ -32,6 +32,17 @@ export const agentRoutes = [
   }),
   route({
     method: 'GET',
+    path: `${root}/usage`,
+    operationId: 'listAgentUsage',
+    summary: 'List the use of the language model',
+    description: 'Calls, tokens and duration by day (UTC), agent and purpose, newest day first.',
+    ...reading,
+    rpc: agents.rpcs.listUsage,
+    query: agents.rpcs.listUsage.request,
+    replies: { 200: { description: 'The usage.', schema: agents.rpcs.listUsage.reply } },
+  }),
+  route({
+    method: 'GET',
     path: `${root}/{slug}/knowledge`,
     operationId: 'listAgentKnowledge',
     summary: 'List the knowledge of an agent',

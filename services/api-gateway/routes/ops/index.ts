@@ -3,6 +3,7 @@ import { auditRoutes } from './audit.ts';
 import { jobRoutes } from './jobs.ts';
 import { overviewRoutes } from './overview.ts';
 import { pipelineRoutes } from './pipelines.ts';
+import { taskRoutes } from './tasks.ts';
 import { threadRoutes } from './threads.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -15,4 +16,5 @@ export const opsRoutes = [
   ...threadRoutes,
   ...agentRoutes,
   ...auditRoutes,
+  ...taskRoutes,
 ];
