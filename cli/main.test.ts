@@ -63,7 +63,8 @@ describe('the admin CLI without a platform', () => {
     [['jobs', 'list', '--frob'], 2, 'usage', "unknown option '--frob'"],
     [['frobnicate'], 2, 'usage', "unknown command 'frobnicate'"],
     [['jobs'], 2, 'usage', 'Specify a command; --help lists them.'],
-    [['jobs', 'list'], 1, 'unavailable', expect.stringContaining('NATS_URL is not set')],
+    [['jobs', 'list'], 1, 'unavailable', expect.stringContaining('Not logged in')],
+    [['accounts', 'create', 'a@example.org'], 1, 'unavailable', expect.stringContaining('NATS_URL is not set')],
   ])('prints the failure of %j as JSON, and nothing else, with --json', (args, status, code, message) => {
     const { stdout, ...outcome } = run(['--json', ...args]);
     expect({ ...outcome, json: JSON.parse(stdout) as unknown }).toEqual({

@@ -64,7 +64,7 @@ describe('completion bash|zsh|fish', () => {
     const script = writeZsh('coherence', nodes);
     expect(script).toMatch(/^#compdef coherence\n/);
     expect(script).toMatch(/^ {4}\(' jobs'\) found=\('list:Lists jobs, newest first' /m);
-    expect(script).toMatch(/^ {4}\(' jobs list --service'\) compadd -- 'directory' /m);
+    expect(script).toMatch(/^ {4}\(' jobs list --service'\) compadd -- 'agents' /m);
     expect(script).toContain(String.raw`'jobs:Jobs of all services\: queued`);
     expect(isRefusedBy('zsh', write('_coherence', script))).toBe(false);
   });
