@@ -69,6 +69,10 @@ const groups: Readonly<Record<string, DeclaredGroup>> = {
   events: { description: 'Follow or truncate the event feed', load: () => import('./events.ts') },
   endpoints: { description: 'Webhook endpoints and their deliveries', load: () => import('./endpoints.ts') },
   history: { description: 'Changes of an object: time, caller, fields', load: () => import('./history.ts') },
+  logs: {
+    description: 'Last log lines of the platform that `npm start` runs in this folder',
+    load: () => import('./logs.ts'),
+  },
   open: { description: 'Open the console in a browser', load: () => import('./open.ts') },
   secrets: { description: 'Secrets of an installation', load: () => import('./secrets.ts') },
   doctor: {
