@@ -1,3 +1,3 @@
 /** Exports of `memberships` for other features. */
 export { createMembership, getMembershipJson } from './new-membership.ts';
-export { listHolonMemberships, listPersonMemberships } from './statements/lists.ts';
+export { listPersonMemberships } from './statements/lists.ts';

@@ -1,2 +1,0 @@
-/** Exports of `relationships` for other features. */
-export { listHolonRelationships } from './statements.ts';
