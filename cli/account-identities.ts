@@ -3,13 +3,13 @@
  * identity provider (rules/access#identity-provider; S2).
  */
 import type { Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { directory } from '#services/directory';
+import type { ListAccountIdentitiesReply } from '../clients/typescript/operations.ts';
+import { findAccountId } from './account.ts';
 import type { CliContext } from './context.ts';
 import { moment } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
 
-type Identity = ReplyOf<typeof directory.rpcs.listIdentities>['items'][number];
+type Identity = ListAccountIdentitiesReply['body']['items'][number];
 
 interface Named {
   subject: string;
@@ -17,7 +17,6 @@ interface Named {
 }
 
 export function registerIdentities(accounts: Command, context: CliContext): void {
-  const { linkIdentity, unlinkIdentity, listIdentities } = directory.rpcs;
   const takesIdentity = (command: Command): Command =>
     command
       .requiredOption('--subject <subject>', '`sub` claim of the tokens')
@@ -28,7 +27,8 @@ export function registerIdentities(accounts: Command, context: CliContext): void
       .command('link <email>')
       .description('Links an identity of an identity provider to the account, which can then log in with it'),
   ).action(async (email: string, named: Named) => {
-    const linked = await context.call(linkIdentity, { email, ...named });
+    const path = { account_id: await findAccountId(context, email) };
+    const linked = (await context.http((api) => api.linkAccountIdentity({ path, body: named }))).body;
     const done = linked.changed ? 'Linked' : 'Nothing changed: already linked';
     context.print(
       linked,
@@ -39,7 +39,8 @@ export function registerIdentities(accounts: Command, context: CliContext): void
   takesIdentity(
     accounts.command('unlink <email>').description('Removes the link at once, and ends the sessions of the account'),
   ).action(async (email: string, named: Named) => {
-    const unlinked = await context.call(unlinkIdentity, { email, ...named });
+    const path = { account_id: await findAccountId(context, email) };
+    const unlinked = (await context.http((api) => api.unlinkAccountIdentity({ path, body: named }))).body;
     const done = unlinked.changed ? 'Unlinked' : 'Nothing changed: not linked';
     context.print(
       unlinked,
@@ -51,7 +52,9 @@ export function registerIdentities(accounts: Command, context: CliContext): void
     .command('identities <email>')
     .description('Lists the identities that are linked to the account')
     .action(async (email: string) => {
-      const { items, unlinked_at: unlinkedAt } = await context.call(listIdentities, { email });
+      const path = { account_id: await findAccountId(context, email) };
+      const { items, unlinked_at: unlinkedAt } = (await context.http((api) => api.listAccountIdentities({ path })))
+        .body;
       const view = table(items, columns, 'No identities.');
       const mark =
         'An operator unlinked an identity: identities are no longer linked by email. Link one with "accounts link".';

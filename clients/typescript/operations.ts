@@ -2545,6 +2545,69 @@ export type UpdateAccountResult = {
   changes: Record<string, unknown>;
 };
 
+/** An identity of an identity provider, linked to an account. */
+export type AccountIdentity = {
+  issuer: string;
+  subject: string;
+  /** `email`: on first use, by a verified email. */
+  linked_by: "operator" | "email";
+  /** Time of the link. */
+  linked_at: string;
+};
+
+export type ListAccountIdentitiesResult = {
+  items: AccountIdentity[];
+  unlinked_at: string | null;
+};
+
+/** An identity; the default `issuer` is OIDC_ISSUER. */
+export type NamedIdentity = {
+  /** As in `sub` of its tokens. */
+  subject: string;
+  /** As in `iss` of its tokens. */
+  issuer?: string;
+};
+
+export type LinkAccountIdentityResultAccount = {
+  id: number;
+  email: string;
+};
+
+export type LinkAccountIdentityResult = {
+  account: LinkAccountIdentityResultAccount;
+  issuer: string;
+  subject: string;
+  /** False if nothing changed. */
+  changed: boolean;
+};
+
+export type NoIssuerError = {
+  code: "no_issuer";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type IdentityLinkedError = {
+  code: "identity_linked";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type UnlinkAccountIdentityResultAccount = {
+  id: number;
+  email: string;
+};
+
+export type UnlinkAccountIdentityResult = {
+  account: UnlinkAccountIdentityResultAccount;
+  issuer: string;
+  subject: string;
+  /** False if nothing changed. */
+  changed: boolean;
+};
+
 export type ResetAccountPasswordResult = {
   invitation: Invitation;
 };
@@ -6326,6 +6389,65 @@ export type UpdateAccountError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ListAccountIdentitiesRequest {
+  path: {
+    /** Id of the account. */
+    account_id: number;
+  };
+}
+export type ListAccountIdentitiesReply = ApiReply<200, ListAccountIdentitiesResult>;
+export type ListAccountIdentitiesError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface LinkAccountIdentityRequest {
+  path: {
+    /** Id of the account. */
+    account_id: number;
+  };
+  body: NamedIdentity;
+}
+export type LinkAccountIdentityReply = ApiReply<200, LinkAccountIdentityResult>;
+export type LinkAccountIdentityError =
+  | { readonly status: 400; readonly body: NoIssuerError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdentityLinkedError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UnlinkAccountIdentityRequest {
+  path: {
+    /** Id of the account. */
+    account_id: number;
+  };
+  body: NamedIdentity;
+}
+export type UnlinkAccountIdentityReply = ApiReply<200, UnlinkAccountIdentityResult>;
+export type UnlinkAccountIdentityError =
+  | { readonly status: 400; readonly body: NoIssuerError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface ResetAccountPasswordRequest {
   path: {
     /** Id of the account. */
@@ -7363,6 +7485,9 @@ export interface OperationErrors {
   getAccount: GetAccountError;
   deleteAccount: DeleteAccountError;
   updateAccount: UpdateAccountError;
+  listAccountIdentities: ListAccountIdentitiesError;
+  linkAccountIdentity: LinkAccountIdentityError;
+  unlinkAccountIdentity: UnlinkAccountIdentityError;
   resetAccountPassword: ResetAccountPasswordError;
   createKey: CreateKeyError;
   listKeys: ListKeysError;
@@ -8238,6 +8363,24 @@ export interface Operations {
    */
   updateAccount(request: UpdateAccountRequest, options?: CallOptions): Promise<UpdateAccountReply>;
   /**
+   * List identities of an account
+   * For superusers. Oldest first.
+   * `GET /api/v1/accounts/{account_id}/identities`
+   */
+  listAccountIdentities(request: ListAccountIdentitiesRequest, options?: CallOptions): Promise<ListAccountIdentitiesReply>;
+  /**
+   * Link an identity to an account
+   * For superusers. The identity can then log in as the account.
+   * `POST /api/v1/accounts/{account_id}/identities/link`
+   */
+  linkAccountIdentity(request: LinkAccountIdentityRequest, options?: CallOptions): Promise<LinkAccountIdentityReply>;
+  /**
+   * Unlink an identity from an account
+   * For superusers. Ends the sessions of the account. Identities are no longer linked to it by email until one is linked again.
+   * `POST /api/v1/accounts/{account_id}/identities/unlink`
+   */
+  unlinkAccountIdentity(request: UnlinkAccountIdentityRequest, options?: CallOptions): Promise<UnlinkAccountIdentityReply>;
+  /**
    * Replace the password by an invitation
    * For superusers. Removes the password, and ends all sessions and the previous invitation.
    * `POST /api/v1/accounts/{account_id}/reset-password`
@@ -8632,6 +8775,9 @@ export const operationTable = {
   getAccount: { method: 'GET', path: '/api/v1/accounts/{account_id}', credential: 'token', replies: [200,304] },
   deleteAccount: { method: 'DELETE', path: '/api/v1/accounts/{account_id}', credential: 'token', replies: [204] },
   updateAccount: { method: 'POST', path: '/api/v1/accounts/{account_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  listAccountIdentities: { method: 'GET', path: '/api/v1/accounts/{account_id}/identities', credential: 'token', replies: [200] },
+  linkAccountIdentity: { method: 'POST', path: '/api/v1/accounts/{account_id}/identities/link', credential: 'token', replies: [200], body: 'json' },
+  unlinkAccountIdentity: { method: 'POST', path: '/api/v1/accounts/{account_id}/identities/unlink', credential: 'token', replies: [200], body: 'json' },
   resetAccountPassword: { method: 'POST', path: '/api/v1/accounts/{account_id}/reset-password', credential: 'token', replies: [200], body: 'json', key: true },
   createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },
   listKeys: { method: 'GET', path: '/api/v1/keys', credential: 'token', replies: [200] },

@@ -324,6 +324,40 @@ describe('DELETE /api/v1/accounts/{account_id} (W7)', () => {
   });
 });
 
+describe('identities of an account (S2)', () => {
+  const issuer = 'https://id.example.org';
+
+  it('are linked, listed and unlinked', async () => {
+    const [{ id, email }, other] = [await create(), await create()];
+    const identity = { issuer, subject: 'one' };
+    const linked = await post(`/${id}/identities/link`, identity);
+    expect([linked.status, linked.json]).toEqual([200, { account: { id, email }, ...identity, changed: true }]);
+    expect((await get(`/${id}/identities`)).json).toEqual({
+      items: [{ ...identity, linked_by: 'operator', linked_at: expect.any(String) }],
+      unlinked_at: null,
+    });
+    expect(refused(await post(`/${other.id}/identities/link`, identity))).toEqual([409, 'identity_linked']);
+    expect((await post(`/${id}/identities/unlink`, identity)).json.changed).toBe(true);
+    expect((await get(`/${id}/identities`)).json).toEqual({ items: [], unlinked_at: expect.any(String) });
+  });
+
+  it('are limited to superusers, and need an issuer, a subject and an existing account', async () => {
+    const { id } = await create();
+    for (const act of ['link', 'unlink']) {
+      const path = `/${id}/identities/${act}`;
+      expect(refused(await post(path, { issuer, subject: 'x' }, { token: editor }))).toEqual([
+        403,
+        'permission_denied',
+      ]);
+      expect(refused(await post(path, { subject: 'x' }))).toEqual([400, 'no_issuer']);
+      expect((await post(path, { issuer })).status).toBe(422);
+      expect(refused(await post(`/999999/identities/${act}`, { issuer, subject: 'x' }))).toEqual([404, 'not_found']);
+    }
+    expect(refused(await get(`/${id}/identities`, editor))).toEqual([403, 'permission_denied']);
+    expect(refused(await get('/999999/identities'))).toEqual([404, 'not_found']);
+  });
+});
+
 describe('invitations (W7, W19)', () => {
   it('set the password once', async () => {
     const { id, email, token } = await create({ person_id: ids['people']?.['new'] });

@@ -343,6 +343,13 @@ describe('objects created, changed and deleted with the client (W1 to W7)', () =
     expect(reset.body.invitation.token).not.toBe(invitation.token);
     const history = await root.listAccountHistory({ path: { id: account.id }, query: { limit: 1 } });
     expect([history.body.items.length, history.body.next]).toEqual([1, expect.any(String)]);
+    const identity = { issuer: 'https://id.example.org', subject: 'new-account' };
+    expect((await root.linkAccountIdentity({ path, body: identity })).body).toMatchObject({
+      ...identity,
+      changed: true,
+    });
+    expect((await root.listAccountIdentities({ path })).body.items).toMatchObject([identity]);
+    expect((await root.unlinkAccountIdentity({ path, body: identity })).body.changed).toBe(true);
     expect((await root.deleteAccount({ path })).status).toBe(204);
     expect((await refusalOf('getAccount', root.getAccount({ path }))).status).toBe(404);
     const refused = await refusalOf('listAccounts', client.listAccounts());

@@ -1,5 +1,6 @@
 /** The last active superuser keeps the rights: without one, accounts can be managed in the admin CLI only (W7). */
-import { appError } from '#libs/errors';
+import type { Actor } from '#libs/contract';
+import { AppError, appError } from '#libs/errors';
 import type { Tx } from '#libs/orm';
 import { hasSuperuser, lockSuperusers } from './statements/accounts.ts';
 
@@ -18,4 +19,10 @@ export async function retainSuperuser<Result>(tx: Tx, work: () => Promise<Result
       'An active superuser must remain. Make another account a superuser first.',
     );
   return result;
+}
+
+/** @throws AppError 403, the same for existing and other accounts */
+export function requireSuperuser(actor: Actor | undefined): void {
+  if (actor?.kind !== 'user' || !actor.superuser)
+    throw new AppError({ code: 'permission_denied', message: 'Only superusers may manage accounts.' });
 }

@@ -1,10 +1,9 @@
 /** Operations on identities of an identity provider, linked to accounts (rules/access#identity-provider). */
-import { byGateway, byOperators, type ErrorReasons, singleLine, nullable, rpc, Type } from '#libs/contract';
-import { actorFacts, instant, rowId } from '../api-objects/contract.ts';
+import { byGateway, byUsers, type ErrorReasons, singleLine, nullable, rpc, Type } from '#libs/contract';
+import { actorFacts, anyId, instant, rowId, v1Errors } from '../api-objects/contract.ts';
 
 const issuer = singleLine({ minLength: 1, maxLength: 512, description: 'As in `iss` of its tokens.' });
 const subject = singleLine({ minLength: 1, maxLength: 255, description: 'As in `sub` of its tokens.' });
-const email = Type.String({ minLength: 1, maxLength: 320 });
 
 /** An identity as a token reports it. */
 const reportedIdentity = {
@@ -15,12 +14,15 @@ const reportedIdentity = {
   ),
 };
 
-const Identity = Type.Object({
-  issuer: Type.String(),
-  subject: Type.String(),
-  linked_by: Type.Enum(['operator', 'email'], { description: '`email`: on first use, by a verified email.' }),
-  linked_at: instant('Time of the link.'),
-});
+export const Identity = Type.Object(
+  {
+    issuer: Type.String(),
+    subject: Type.String(),
+    linked_by: Type.Enum(['operator', 'email'], { description: '`email`: on first use, by a verified email.' }),
+    linked_at: instant('Time of the link.'),
+  },
+  { $id: 'AccountIdentity', description: 'An identity of an identity provider, linked to an account.' },
+);
 const linked = Type.Object({
   account: Type.Object({ id: rowId, email: Type.String() }),
   issuer: Type.String(),
@@ -28,9 +30,15 @@ const linked = Type.Object({
   changed: Type.Boolean({ description: 'False if nothing changed.' }),
 });
 
-const notFound = {
-  account_not_found: { code: 'not_found', when: 'No account has that email.' },
-} as const satisfies ErrorReasons;
+export const namedIdentity = Type.Object(
+  { subject, issuer: Type.Optional(issuer) },
+  { $id: 'NamedIdentity', description: 'An identity; the default `issuer` is OIDC_ISSUER.' },
+);
+const accountId = { account_id: anyId('Id of the account.') };
+const denied = {
+  ...v1Errors.denied('The caller is not a superuser.'),
+  ...v1Errors.notFound('The account does not exist.'),
+};
 const noIssuer = {
   no_issuer: { code: 'bad_request', when: '`issuer` is absent and OIDC_ISSUER is not set.' },
 } as const satisfies ErrorReasons;
@@ -58,33 +66,33 @@ export const identityRpcs = {
     errors: { permission_denied: { code: 'permission_denied', when: 'The account has no person.' } },
   }),
   linkIdentity: rpc({
-    subject: 'admin.directory.identities.link',
-    callers: byOperators,
+    subject: 'directory.identities.link',
+    callers: byUsers,
     audit: 'account.link',
-    summary: 'Links an identity to the account with the email (S2).',
-    request: Type.Object({ email, subject, issuer: Type.Optional(issuer) }),
+    summary: 'Links an identity to an account (S2).',
+    request: Type.Object({ ...accountId, ...namedIdentity.properties }),
     reply: linked,
     errors: {
-      ...notFound,
+      ...denied,
       ...noIssuer,
       identity_linked: { code: 'conflict', when: 'The identity is linked to another account; the message names it.' },
     },
   }),
   unlinkIdentity: rpc({
-    subject: 'admin.directory.identities.unlink',
-    callers: byOperators,
+    subject: 'directory.identities.unlink',
+    callers: byUsers,
     audit: 'account.unlink',
     summary:
       'Unlinks an identity from the account. It is no longer accepted, and identities are no longer linked to the account by email.',
-    request: Type.Object({ email, subject, issuer: Type.Optional(issuer) }),
+    request: Type.Object({ ...accountId, ...namedIdentity.properties }),
     reply: linked,
-    errors: { ...notFound, ...noIssuer },
+    errors: { ...denied, ...noIssuer },
   }),
   listIdentities: rpc({
-    subject: 'admin.directory.identities.list',
-    callers: byOperators,
+    subject: 'directory.identities.list',
+    callers: byUsers,
     summary: 'Lists identities of an account, oldest first.',
-    request: Type.Object({ email }),
+    request: Type.Object(accountId),
     reply: Type.Object({
       items: Type.Array(Identity),
       unlinked_at: nullable(
@@ -93,6 +101,6 @@ export const identityRpcs = {
         ),
       ),
     }),
-    errors: notFound,
+    errors: denied,
   }),
 } as const;

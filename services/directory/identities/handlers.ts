@@ -3,11 +3,12 @@
  * S2, S5).
  */
 import { type AuditContext, recordAudit } from '#libs/audit';
-import { AppError, appError } from '#libs/errors';
+import { isPossibleId } from '#libs/contract';
+import { AppError, appError, notFound } from '#libs/errors';
 import { type HandlersOf, rawJson } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
-import { changeTokens, createToken, tokenLifetimeSeconds } from '../accounts/index.ts';
+import { changeTokens, createToken, requireSuperuser, tokenLifetimeSeconds } from '../accounts/index.ts';
 import { bodyOf } from '../lists/index.ts';
 import type { identityRpcs } from './contract.ts';
 import {
@@ -18,6 +19,7 @@ import {
   insertIdentity,
   listIdentities,
   lockAccountOfEmail,
+  lockAccountOfId,
   markUnlinked,
   verifyIdentity,
 } from './statements.ts';
@@ -62,8 +64,7 @@ export function createIdentityHandlers({
 
   const issuerOf = (requestedIssuer: string | undefined): string => {
     const issuer = requestedIssuer ?? config.OIDC_ISSUER;
-    if (issuer === undefined)
-      throw appError('bad_request', 'no_issuer', 'OIDC_ISSUER is not set. Pass the issuer with --issuer.');
+    if (issuer === undefined) throw appError('bad_request', 'no_issuer', 'OIDC_ISSUER is not set. Pass the issuer.');
     return issuer;
   };
 
@@ -94,10 +95,11 @@ export function createIdentityHandlers({
       await refused.record(from, (await findOwner(db, { issuer, subject }))?.id ?? null, 'no_person');
       throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
     },
-    linkIdentity: ({ email, subject, issuer: requestedIssuer }, context) =>
-      jobs.transaction(async (tx) => {
+    linkIdentity: async ({ account_id: id, subject, issuer: requestedIssuer }, context) => {
+      requireSuperuser(context.actor);
+      return jobs.transaction(async (tx) => {
         const identity = { issuer: issuerOf(requestedIssuer), subject };
-        const account = await requireAccount(tx, email);
+        const account = await requireAccount(tx, id);
         const created = await insertIdentity(tx, { ...identity, accountId: account.id, linkedBy: 'operator' });
         if (created !== undefined) {
           await markUnlinked(tx, { accountId: account.id, isUnlinked: false });
@@ -112,11 +114,13 @@ export function createIdentityHandlers({
             );
         }
         return { account: { id: account.id, email: account.email }, ...identity, changed: created !== undefined };
-      }),
-    unlinkIdentity: ({ email, subject, issuer: requestedIssuer }, context) =>
-      jobs.transaction(async (tx) => {
+      });
+    },
+    unlinkIdentity: async ({ account_id: id, subject, issuer: requestedIssuer }, context) => {
+      requireSuperuser(context.actor);
+      return jobs.transaction(async (tx) => {
         const identity = { issuer: issuerOf(requestedIssuer), subject };
-        const account = await requireAccount(tx, email);
+        const account = await requireAccount(tx, id);
         const deleted = await deleteIdentity(tx, { ...identity, accountId: account.id });
         if (deleted !== undefined) {
           await markUnlinked(tx, { accountId: account.id, isUnlinked: true });
@@ -125,18 +129,21 @@ export function createIdentityHandlers({
           record(tx, context, account.id, identity);
         }
         return { account: { id: account.id, email: account.email }, ...identity, changed: deleted !== undefined };
-      }),
-    listIdentities: ({ email }) =>
-      jobs.transaction(async (tx) =>
-        bodyOf(await listIdentities(tx, { accountId: (await requireAccount(tx, email)).id })),
-      ),
+      });
+    },
+    listIdentities: async ({ account_id: id }, { actor }) => {
+      requireSuperuser(actor);
+      return db.transaction(async (tx) => {
+        const account = await requireAccount(tx, id);
+        return bodyOf(await listIdentities(tx, { accountId: account.id }));
+      });
+    },
   };
 }
 
-async function requireAccount(tx: Tx, email: string) {
-  const account = await lockAccountOfEmail(tx, { email });
-  if (account === undefined)
-    throw appError('not_found', 'account_not_found', `No account has the email ${email.trim()}.`);
+async function requireAccount(tx: Tx, id: number) {
+  const account = isPossibleId(id) ? await lockAccountOfId(tx, { id }) : undefined;
+  if (account === undefined) throw notFound();
   return account;
 }
 

@@ -41,6 +41,14 @@ export const lockAccountOfEmail = statement.maybeOne({
     select id, email, is_active from directory.accounts where lower(email) = lower(btrim(${email})) for no key update`,
 });
 
+/** Locks an account, so that its identities do not change. */
+export const lockAccountOfId = statement.maybeOne({
+  name: 'identities.lock-account-of-id',
+  params: { id: t.integer },
+  row: { id: t.integer, email: t.text },
+  sql: ({ id }) => sql`select id, email from directory.accounts where id = ${id} for no key update`,
+});
+
 /** Links an identity. Returns no row if the identity is already linked. */
 export const insertIdentity = statement.maybeOne({
   name: 'identities.insert',

@@ -169,10 +169,12 @@ const merged = (requestOf: (keep: number, gone: number) => object) => async () =
   return { request: requestOf(keep, gone), target: { type: 'person', id: gone } };
 };
 const newToken = () => ({ seed: 'seed', token_sha256: createHash('sha256').update(randomUUID()).digest('base64url') });
-const ofAccountId = (more: () => object) => async () => {
-  const { id } = await fixture.newAccount();
-  return { request: { account_id: id, ...more() }, target: { type: 'account', id } };
-};
+const ofAccountId =
+  <More extends object>(more: () => More) =>
+  async () => {
+    const { id } = await fixture.newAccount();
+    return { request: { account_id: id, ...more() }, target: { type: 'account', id } };
+  };
 /** Waits until the erasure of the person has ended. */
 const erased = (personId: number) =>
   waitFor(async () => {
@@ -207,14 +209,14 @@ const directoryRows: Record<string, Row> = {
   },
   'directory.identities.sign-in': async () => {
     const { email, id } = await fixture.newAccount();
-    await fixture.call(directory.rpcs.linkIdentity, { email, subject: email });
+    await fixture.call(directory.rpcs.linkIdentity, { account_id: id, subject: email }, fixture.root);
     return { request: { issuer, subject: email, ip }, target: { type: 'account', id }, accountId: id };
   },
-  'admin.directory.identities.link': ofCli(ofAccount((email) => ({ email, subject: email }))),
-  'admin.directory.identities.unlink': ofCli(async () => {
-    const { email, id } = await fixture.newAccount();
-    await fixture.call(directory.rpcs.linkIdentity, { email, subject: email });
-    return { request: { email, subject: email }, target: { type: 'account', id } };
+  'directory.identities.link': ofRoot(ofAccountId(() => ({ subject: randomUUID() }))),
+  'directory.identities.unlink': ofRoot(async () => {
+    const { request, target } = await ofAccountId(() => ({ subject: randomUUID() }))();
+    await fixture.call(directory.rpcs.linkIdentity, request, fixture.root);
+    return { request, target };
   }),
   'directory.keys.create': ofRoot(async () => ({
     request: { name: 'k', scopes: ['*'], account_id: fixture.root.accountId },

@@ -138,6 +138,7 @@ export const readsOfSuperusers: readonly Case[] = [
     { limit: 200, active: true, superuser: false, group: 'workspace_editors' },
   ),
   ask('getAccount', { account_id: 2 }),
+  ask('listIdentities', { account_id: 2 }),
   ask('exportPerson', person),
   ask('getErasure', person, { person_id: 2_147_483_647 }),
 ];
@@ -220,6 +221,8 @@ export const writes: readonly Case[] = [
     token_sha256: 'a'.repeat(43),
   }),
   ask('updateAccount', { account_id: 1, person_id: 94, teams: [{ holon_id: 61 }], superuser: true, active: false }),
+  ask('linkIdentity', { account_id: 2, issuer: 'https://id.example.org', subject: 'of 2' }),
+  ask('unlinkIdentity', { account_id: 2, issuer: 'https://id.example.org', subject: 'of 2' }),
   ask('deleteAccount', { account_id: 4 }),
   ask('resetAccountPassword', { account_id: 2, seed: 'seed', token_sha256: 'b'.repeat(43) }),
 ];

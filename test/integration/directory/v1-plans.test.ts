@@ -285,6 +285,7 @@ describe('calls and statements of a list (rules/http#limits)', () => {
       'getKey',
       'listKeys',
       'getAccount',
+      'listIdentities',
       'getErasure',
       'exportPerson',
     ];

@@ -216,6 +216,9 @@ user api-gateway \
   --allow-pub 'directory.holons.update' \
   --allow-pub 'directory.identities.verify' \
   --allow-pub 'directory.identities.sign-in' \
+  --allow-pub 'directory.identities.link' \
+  --allow-pub 'directory.identities.unlink' \
+  --allow-pub 'directory.identities.list' \
   --allow-pub 'directory.journeys.list' \
   --allow-pub 'directory.journeys.get' \
   --allow-pub 'directory.keys.create' \
@@ -748,9 +751,6 @@ user cli \
   --allow-pub 'admin.directory.people.describe-erasure' \
   --allow-pub 'admin.directory.people.get-erasure-state' \
   --allow-pub 'directory.holons.get-many' \
-  --allow-pub 'admin.directory.identities.link' \
-  --allow-pub 'admin.directory.identities.unlink' \
-  --allow-pub 'admin.directory.identities.list' \
   --allow-pub 'directory.journeys.get-many' \
   --allow-pub 'admin.directory.people.merge-named' \
   --allow-pub 'admin.directory.people.list-duplicates' \

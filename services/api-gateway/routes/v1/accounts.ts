@@ -1,11 +1,27 @@
 /** Accounts of the open API, for superusers (W7, W19). */
 import { route, Type } from '#libs/contract';
-import { accountErrors, accountListQuery, accountUpdate, directory, newAccount } from '#services/directory';
+import {
+  accountErrors,
+  accountListQuery,
+  accountUpdate,
+  directory,
+  namedIdentity,
+  newAccount,
+} from '#services/directory';
 import { ifMatch } from '../if-match.ts';
 
 const root = '/api/v1/accounts';
 const params = Type.Object({ account_id: Type.Integer({ description: 'Id of the account.' }) });
-const { searchAccounts, getAccount, inviteAccount, updateAccount, deleteAccount } = directory.rpcs;
+const {
+  searchAccounts,
+  getAccount,
+  inviteAccount,
+  updateAccount,
+  deleteAccount,
+  linkIdentity,
+  unlinkIdentity,
+  listIdentities,
+} = directory.rpcs;
 
 const invitation = Type.Object(
   {
@@ -102,6 +118,48 @@ export const accountRoutes = [
     toRequest: ({ params: { account_id: id }, headers }) => ({ account_id: id, if_match: headers['If-Match'] }),
     status: 204,
     replies: { 204: { description: 'The account is deleted.' } },
+  }),
+  route({
+    method: 'GET',
+    path: `${root}/{account_id}/identities`,
+    operationId: 'listAccountIdentities',
+    tag: 'accounts',
+    summary: 'List identities of an account',
+    description: 'For superusers. Oldest first.',
+    auth: 'v1',
+    scope: 'accounts:write',
+    params,
+    rpc: listIdentities,
+    replies: { 200: { description: 'The linked identities.', schema: listIdentities.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{account_id}/identities/link`,
+    operationId: 'linkAccountIdentity',
+    tag: 'accounts',
+    summary: 'Link an identity to an account',
+    description: 'For superusers. The identity can then log in as the account.',
+    auth: 'v1',
+    scope: 'accounts:write',
+    params,
+    body: { schema: namedIdentity },
+    rpc: linkIdentity,
+    replies: { 200: { description: 'The link.', schema: linkIdentity.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{account_id}/identities/unlink`,
+    operationId: 'unlinkAccountIdentity',
+    tag: 'accounts',
+    summary: 'Unlink an identity from an account',
+    description:
+      'For superusers. Ends the sessions of the account. Identities are no longer linked to it by email until one is linked again.',
+    auth: 'v1',
+    scope: 'accounts:write',
+    params,
+    body: { schema: namedIdentity },
+    rpc: unlinkIdentity,
+    replies: { 200: { description: 'The removed link.', schema: unlinkIdentity.reply } },
   }),
   route({
     method: 'POST',

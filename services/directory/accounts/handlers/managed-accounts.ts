@@ -1,8 +1,8 @@
 /** Accounts in the open API: list, read, create with an invitation, update, delete, reset of the password (W7, W19). */
 import { changedFields, recordAudit } from '#libs/audit';
-import { type Actor, isPossibleId } from '#libs/contract';
+import { isPossibleId } from '#libs/contract';
 import { decodeCursor, encodeCursor } from '#libs/cursor';
-import { AppError, appError, badRequest, notFound } from '#libs/errors';
+import { appError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
 import { type Handler, type HandlersOf, jsonPage, rawJson, withEtag } from '#libs/nats';
 import { constraintOf, type Tx } from '#libs/orm';
@@ -23,7 +23,7 @@ import {
 } from '../statements/accounts.ts';
 import { putInvitation } from '../statements/invitations.ts';
 import { forgetAttempts } from '../statements/sessions.ts';
-import { retainSuperuser } from '../superusers.ts';
+import { requireSuperuser, retainSuperuser } from '../superusers.ts';
 
 type ManagedDependencies = Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'history'>;
 type Rights = Omit<AccountUpdate, 'active'>;
@@ -174,12 +174,6 @@ function createResetPassword({
       return rawJson(`{"invitation":${await invite(tx, id, seed, tokenSha256)}}`);
     });
   };
-}
-
-/** @throws AppError 403, the same for existing and other accounts */
-function requireSuperuser(actor: Actor | undefined): void {
-  if (actor?.kind !== 'user' || !actor.superuser)
-    throw new AppError({ code: 'permission_denied', message: 'Only superusers may manage accounts.' });
 }
 
 async function lockAccount(tx: Tx, id: number): Promise<Account> {
