@@ -44,6 +44,8 @@ beforeAll(async () => {
   );
   variables = {
     ...model,
+    COHERENCE_URL: platform.baseUrl,
+    COHERENCE_KEY: await platform.login('root-guides@example.org', 'secret-of-root-guides'),
     BASE: platform.baseUrl,
     API_TOKEN: platform.sharedToken,
     BOOKING_WEBHOOK_SECRET: bookingSecret,
