@@ -224,7 +224,7 @@ describe('recovery from the loss of all data', () => {
   });
 
   it('erases people again whose erasure the backup does not contain, and loses no file (doctor --after-restore)', async () => {
-    expect(await platform.findInDatabase(erased)).toEqual(['directory.people']);
+    expect(await platform.findInDatabase(erased)).toEqual(['directory.history', 'directory.people']);
     const found = await platform.cli('doctor', '--after-restore', '--json');
     succeeded(found);
     const { queues, people, objects } = JSON.parse(found.stdout) as {
