@@ -85,10 +85,10 @@ export function register(group: Command, context: CliContext): void {
     .option('--before <id>', 'jobs older than this one', parseJobId)
     .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
       const start = cursor ?? (before === undefined ? undefined : cursorBefore(before));
-      const wanted = { ...toFilter(filter), ...(state === undefined ? {} : { state }) };
+      const listed = { ...toFilter(filter), ...(state === undefined ? {} : { state }) };
       const page = await readPages(
         { limit, cursor: start },
-        async (query) => (await context.http((api) => api.listJobs({ query: { ...wanted, ...query } }))).body,
+        async (query) => (await context.http((api) => api.listJobs({ query: { ...listed, ...query } }))).body,
       );
       context.print(page.items, table(page.items, columns, 'No jobs found.'), ...describeNext(page));
       requireAll(page.missing);

@@ -6410,6 +6410,10 @@ export interface LinkAccountIdentityRequest {
     /** Id of the account. */
     account_id: number;
   };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
+  };
   body: NamedIdentity;
 }
 export type LinkAccountIdentityReply = ApiReply<200, LinkAccountIdentityResult>;
@@ -6419,10 +6423,10 @@ export type LinkAccountIdentityError =
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: IdentityLinkedError | ConflictError }
+  | { readonly status: 409; readonly body: IdentityLinkedError | IdempotencyInProgressError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -6431,6 +6435,10 @@ export interface UnlinkAccountIdentityRequest {
   path: {
     /** Id of the account. */
     account_id: number;
+  };
+  headers?: {
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
+    'Idempotency-Key'?: string;
   };
   body: NamedIdentity;
 }
@@ -6441,9 +6449,10 @@ export type UnlinkAccountIdentityError =
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -8776,8 +8785,8 @@ export const operationTable = {
   deleteAccount: { method: 'DELETE', path: '/api/v1/accounts/{account_id}', credential: 'token', replies: [204] },
   updateAccount: { method: 'POST', path: '/api/v1/accounts/{account_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   listAccountIdentities: { method: 'GET', path: '/api/v1/accounts/{account_id}/identities', credential: 'token', replies: [200] },
-  linkAccountIdentity: { method: 'POST', path: '/api/v1/accounts/{account_id}/identities/link', credential: 'token', replies: [200], body: 'json' },
-  unlinkAccountIdentity: { method: 'POST', path: '/api/v1/accounts/{account_id}/identities/unlink', credential: 'token', replies: [200], body: 'json' },
+  linkAccountIdentity: { method: 'POST', path: '/api/v1/accounts/{account_id}/identities/link', credential: 'token', replies: [200], body: 'json', key: true },
+  unlinkAccountIdentity: { method: 'POST', path: '/api/v1/accounts/{account_id}/identities/unlink', credential: 'token', replies: [200], body: 'json', key: true },
   resetAccountPassword: { method: 'POST', path: '/api/v1/accounts/{account_id}/reset-password', credential: 'token', replies: [200], body: 'json', key: true },
   createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },
   listKeys: { method: 'GET', path: '/api/v1/keys', credential: 'token', replies: [200] },

@@ -85,6 +85,8 @@ describe('concurrent requests with one Idempotency-Key (I1)', () => {
     ['updateNote', '/api/v1/notes/{note}/update', { body: 'Not written' }],
     ['createAgent', '/api/v1/agents', { slug: 'not-made', name: 'Not made' }],
     ['updateAgent', '/api/v1/agents/helper/update', { name: 'Not written' }],
+    ['linkAccountIdentity', '/api/v1/accounts/{account}/identities/link', { subject: 'not-made' }],
+    ['unlinkAccountIdentity', '/api/v1/accounts/{account}/identities/unlink', { subject: 'not-made' }],
     ['createConversation', '/api/coherence/conversations', { journey_slug: 'joining' }],
     ['updateConversation', '/api/coherence/conversations/{conversation}/update', { start: '2026-05-02T10:00:00Z' }],
   ] as const;

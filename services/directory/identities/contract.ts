@@ -69,6 +69,7 @@ export const identityRpcs = {
     subject: 'directory.identities.link',
     callers: byUsers,
     audit: 'account.link',
+    idempotent: true,
     summary: 'Links an identity to an account (S2).',
     request: Type.Object({ ...accountId, ...namedIdentity.properties }),
     reply: linked,
@@ -82,6 +83,7 @@ export const identityRpcs = {
     subject: 'directory.identities.unlink',
     callers: byUsers,
     audit: 'account.unlink',
+    idempotent: true,
     summary:
       'Unlinks an identity from the account. It is no longer accepted, and identities are no longer linked to the account by email.',
     request: Type.Object({ ...accountId, ...namedIdentity.properties }),

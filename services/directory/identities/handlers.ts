@@ -39,7 +39,10 @@ export function createIdentityHandlers({
   jobs,
   throttle,
   refused,
-}: Pick<Dependencies, 'config' | 'db' | 'jobs' | 'throttle' | 'refused'>): HandlersOf<typeof identityRpcs> {
+  idempotency,
+}: Pick<Dependencies, 'config' | 'db' | 'jobs' | 'throttle' | 'refused' | 'idempotency'>): HandlersOf<
+  typeof identityRpcs
+> {
   /** Links the identity to the account of its email, unless a concurrent call has linked it. */
   const linkFirst = (identity: IdentityRef, email: string, context: AuditContext): Promise<void> =>
     jobs.transaction(async (tx) => {
@@ -95,9 +98,10 @@ export function createIdentityHandlers({
       await refused.record(from, (await findOwner(db, { issuer, subject }))?.id ?? null, 'no_person');
       throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
     },
-    linkIdentity: async ({ account_id: id, subject, issuer: requestedIssuer }, context) => {
+    linkIdentity: async (request, context) => {
       requireSuperuser(context.actor);
-      return jobs.transaction(async (tx) => {
+      const { account_id: id, subject, issuer: requestedIssuer } = request;
+      return idempotency.run(context, request, async (tx) => {
         const identity = { issuer: issuerOf(requestedIssuer), subject };
         const account = await requireAccount(tx, id);
         const created = await insertIdentity(tx, { ...identity, accountId: account.id, linkedBy: 'operator' });
@@ -116,9 +120,10 @@ export function createIdentityHandlers({
         return { account: { id: account.id, email: account.email }, ...identity, changed: created !== undefined };
       });
     },
-    unlinkIdentity: async ({ account_id: id, subject, issuer: requestedIssuer }, context) => {
+    unlinkIdentity: async (request, context) => {
       requireSuperuser(context.actor);
-      return jobs.transaction(async (tx) => {
+      const { account_id: id, subject, issuer: requestedIssuer } = request;
+      return idempotency.run(context, request, async (tx) => {
         const identity = { issuer: issuerOf(requestedIssuer), subject };
         const account = await requireAccount(tx, id);
         const deleted = await deleteIdentity(tx, { ...identity, accountId: account.id });

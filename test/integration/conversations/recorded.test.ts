@@ -60,9 +60,7 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
     expect(note?.author_person).toEqual({
       id: fixture.personId('ben'),
       name: 'Ben',
-      description: '',
-      photo_url: null,
-      actor_kind: 'human',
+      photo: null,
       contact: { email: 'Ben@Example.org' },
     });
   });

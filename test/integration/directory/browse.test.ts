@@ -1,6 +1,5 @@
 /** Look-ups and browse: shapes, order, omitted fields, and statement counts. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
 import type { RequestContext } from '#libs/nats';
 import { superuser } from '#libs/testing';
 import { createDatabase, type Database } from '#libs/orm';
@@ -137,11 +136,15 @@ describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
 
 describe('directory.events.list and list-journeys (D10, D11)', () => {
   it('lists the events at and below a holon by name and id, each with its parent', async () => {
-    const events = await fixture.call(listConversationEvents, { holon_slug: 'host' }, {
-      ...superuser,
-      superuser: false,
-      globalEditor: false,
-    } as Actor);
+    const events = await fixture.call(
+      listConversationEvents,
+      { holon_slug: 'host' },
+      {
+        ...superuser,
+        superuser: false,
+        globalEditor: false,
+      },
+    );
     expect(events.map(({ slug, parent_slug: parent }) => [slug, parent])).toEqual([
       ['zeta', 'host'],
       ['twin', 'host'],

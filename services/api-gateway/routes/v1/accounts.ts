@@ -144,6 +144,7 @@ export const accountRoutes = [
     params,
     body: { schema: namedIdentity },
     rpc: linkIdentity,
+    idempotent: true,
     replies: { 200: { description: 'The link.', schema: linkIdentity.reply } },
   }),
   route({
@@ -159,6 +160,7 @@ export const accountRoutes = [
     params,
     body: { schema: namedIdentity },
     rpc: unlinkIdentity,
+    idempotent: true,
     replies: { 200: { description: 'The removed link.', schema: unlinkIdentity.reply } },
   }),
   route({
