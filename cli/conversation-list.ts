@@ -1,15 +1,14 @@
 /** `conversations list` and `conversations show ID`: lists conversations, and shows one with all stored data. */
 import type { Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { conversations } from '#services/conversations';
-import { directory } from '#services/directory';
+import type { GetConversationDetailsReply, ListAllConversationsReply } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { parseId, parseLimit, parseTime } from './parse-options.ts';
+import { readPages } from './pages.ts';
+import { cursorText, parseId, parseLimit, parseTime } from './parse-options.ts';
 
-type Listed = ReplyOf<typeof conversations.rpcs.adminList>['items'][number];
-type Details = ReplyOf<typeof conversations.rpcs.adminShow>;
+type Listed = ListAllConversationsReply['body']['items'][number];
+type Details = GetConversationDetailsReply['body'];
 
 interface ListOptions {
   journey?: string;
@@ -18,6 +17,7 @@ interface ListOptions {
   since?: string;
   until?: string;
   before?: number;
+  cursor?: string;
   limit: number;
 }
 
@@ -36,19 +36,21 @@ export function registerListCommands(group: Command, context: CliContext): void 
     .option('--until <time>', 'only conversations that start before this time', (text) => parseTime(text))
     .option('--limit <count>', 'conversations per page, at most 1000', parseLimit, 100)
     .option('--before <id>', 'conversations older than this one', parseId)
-    .action(async ({ journey, event, person: identifier, since, until, before, limit }: ListOptions) => {
-      const person =
-        identifier === undefined ? undefined : await context.call(directory.rpcs.identifyPerson, { who: identifier });
-      const { items, next } = await context.call(conversations.rpcs.adminList, {
-        limit,
+    .option('--cursor <cursor>', cursorText)
+    .action(async ({ journey, event, person: identifier, since, until, before, cursor, limit }: ListOptions) => {
+      const filter = {
         ...(journey === undefined ? {} : { journey_slug: journey }),
         ...(event === undefined ? {} : { event_slug: event }),
-        ...(person === undefined ? {} : { person_id: person.id }),
+        ...(identifier === undefined ? {} : { person_id: await findPersonId(context, identifier) }),
         ...(since === undefined ? {} : { since }),
         ...(until === undefined ? {} : { until }),
-        ...(before === undefined ? {} : { before }),
+      };
+      const start = before === undefined ? cursor : String(before); // cursors are ids
+      const { items, next } = await readPages({ limit, cursor: start }, async (page) => {
+        const { body } = await context.http((api) => api.listAllConversations({ query: { ...filter, ...page } }));
+        return body;
       });
-      const more = next === null ? [] : [`More results: --before ${next}`];
+      const more = next === null ? [] : [`More results: --cursor ${next}`];
       context.print(items, table(items, columns, 'No conversations found.'), ...more);
     });
 
@@ -57,9 +59,21 @@ export function registerListCommands(group: Command, context: CliContext): void 
     .description('Shows a conversation, also a deleted one; with --json all stored data')
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
-      const details = await context.call(conversations.rpcs.adminShow, { conversation_id: id }, `conversation ${id}`);
+      const details = await readDetails(context, id);
       context.print(details, fields(fieldsOf(details)));
     });
+}
+
+/** Returns a conversation with all its data, also a deleted one. @throws AppError not_found */
+export async function readDetails(context: CliContext, id: number): Promise<Details> {
+  return (await context.http((api) => api.getConversationDetails({ path: { id } }), `conversation ${id}`)).body;
+}
+
+/** Returns the id of a person, who can be given by key or email as well. */
+async function findPersonId(context: CliContext, identifier: string): Promise<number> {
+  if (/^[1-9]\d{0,9}$/.test(identifier)) return Number(identifier);
+  const { identify } = await import('./person-data/person.ts');
+  return (await identify(context, identifier, {})).id;
 }
 
 const namesOf = ({ participants }: Listed): string => participants.map(({ name }) => name).join(', ');

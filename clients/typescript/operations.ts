@@ -3554,6 +3554,102 @@ export type HandThreadBackResult = {
   thread: HandThreadBackResultThread;
 };
 
+export type ListedConversationParticipantsItem = {
+  id: number;
+  name: string;
+};
+
+export type ListedConversation = {
+  id: number;
+  title: string;
+  journey: string | null;
+  step: string | null;
+  event: string | null;
+  start: string | null;
+  finish: string | null;
+  /** Existing people, in order. */
+  participants: ListedConversationParticipantsItem[];
+  updated_at: string;
+};
+
+export type ListAllConversationsResult = {
+  items: ListedConversation[];
+  next: string | null;
+};
+
+export type DeletedConversation = {
+  id: number;
+  title: string;
+  /** When it was deleted. */
+  deleted_at: string;
+  /** Its booking was cancelled, or was merged with the booking of another conversation, or an operator or an account deleted it. */
+  reason: "booking_cancelled" | "bookings_joined" | "operator" | "account";
+  /** Actor of the deletion, e.g. `account 7`, or `receipt 17`: `webhooks show 17`. */
+  by: string;
+  /** When it is removed permanently. */
+  removed_from: string;
+};
+
+export type ListDeletedConversationsResult = {
+  items: DeletedConversation[];
+  next: string | null;
+};
+
+export type ConversationDetailsParticipantsItem = {
+  id: number;
+  name: string;
+};
+
+export type ConversationDetailsConnectedItem = {
+  id: number;
+  slug: string;
+  name: string;
+};
+
+export type ConversationDetailsBooking = {
+  id: number;
+  cancelled: boolean;
+};
+
+export type ConversationDetailsDeleted = {
+  /** When it was deleted. */
+  deleted_at: string;
+  /** Its booking was cancelled, or was merged with the booking of another conversation, or an operator or an account deleted it. */
+  reason: "booking_cancelled" | "bookings_joined" | "operator" | "account";
+  /** Actor of the deletion, e.g. `account 7`, or `receipt 17`: `webhooks show 17`. */
+  by: string;
+  /** When it is removed permanently. */
+  removed_from: string;
+};
+
+/** A conversation with all its data. */
+export type ConversationDetails = {
+  id: number;
+  title: string;
+  journey: string | null;
+  step: string | null;
+  event: string | null;
+  start: string | null;
+  finish: string | null;
+  /** Existing people, in order. */
+  participants: ConversationDetailsParticipantsItem[];
+  updated_at: string;
+  connected: ConversationDetailsConnectedItem[];
+  /** Public and display metadata. */
+  infos: unknown;
+  /** Operational metadata. */
+  config: unknown;
+  /** State of the room, or null. */
+  room: unknown;
+  audio_blob_id: number | null;
+  booking: ConversationDetailsBooking | null;
+  import_key: string | null;
+  /** Number of notes. */
+  notes: number;
+  created_at: string;
+  deleted: ConversationDetailsDeleted | null;
+};
+
 export type ListAgentsResultItemsItem = {
   slug: string;
   name: string;
@@ -7184,6 +7280,73 @@ export type HandThreadBackError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ListAllConversationsRequest {
+  query?: {
+    /** Of this journey. */
+    journey_slug?: string;
+    /** Of this conversation event. */
+    event_slug?: string;
+    /** A positive integer; ids are per instance. */
+    person_id?: number;
+    /** That start at this time or later. */
+    since?: string;
+    /** That start before this time. */
+    until?: string;
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListAllConversationsReply = ApiReply<200, ListAllConversationsResult>;
+export type ListAllConversationsError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListDeletedConversationsRequest {
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListDeletedConversationsReply = ApiReply<200, ListDeletedConversationsResult>;
+export type ListDeletedConversationsError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetConversationDetailsRequest {
+  path: {
+    /** Id of the conversation. */
+    id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetConversationDetailsReply = ApiReply<200, ConversationDetails>;
+export type GetConversationDetailsError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface ListAgentsRequest {
   query?: {
     /** Rows of a page, default 50, at most 200. */
@@ -7529,6 +7692,9 @@ export interface OperationErrors {
   takeThread: TakeThreadError;
   sayInThread: SayInThreadError;
   handThreadBack: HandThreadBackError;
+  listAllConversations: ListAllConversationsError;
+  listDeletedConversations: ListDeletedConversationsError;
+  getConversationDetails: GetConversationDetailsError;
   listAgents: ListAgentsError;
   listAgentUsage: ListAgentUsageError;
   listAgentKnowledge: ListAgentKnowledgeError;
@@ -8608,6 +8774,30 @@ export interface Operations {
    */
   handThreadBack(request: HandThreadBackRequest, options?: CallOptions): Promise<HandThreadBackReply>;
   /**
+   * List conversations
+   * Conversations that are not deleted, newest first.
+   * `GET /api/ops/conversations`
+   */
+  listAllConversations(request?: ListAllConversationsRequest, options?: CallOptions): Promise<ListAllConversationsReply>;
+  /**
+   * List deleted conversations
+   * Conversations that can be restored, latest deletion first.
+   * `GET /api/ops/conversations/deleted`
+   */
+  listDeletedConversations(request?: ListDeletedConversationsRequest, options?: CallOptions): Promise<ListDeletedConversationsReply>;
+  /**
+   * Read one conversation with all its data
+   * Also a deleted conversation.
+   * `GET /api/ops/conversations/{id}`
+   */
+  getConversationDetails(request: GetConversationDetailsRequest & Conditional, options?: CallOptions): Promise<GetConversationDetailsReply | NotModified>;
+  /**
+   * Read one conversation with all its data
+   * Also a deleted conversation.
+   * `GET /api/ops/conversations/{id}`
+   */
+  getConversationDetails(request: GetConversationDetailsRequest, options?: CallOptions): Promise<GetConversationDetailsReply>;
+  /**
    * List agents
    * By slug, with the number of sentences pending review.
    * `GET /api/ops/agents`
@@ -8819,6 +9009,9 @@ export const operationTable = {
   takeThread: { method: 'POST', path: '/api/ops/threads/{thread_id}/take', credential: 'token', replies: [200], body: 'json' },
   sayInThread: { method: 'POST', path: '/api/ops/threads/{thread_id}/message', credential: 'token', replies: [200], body: 'json', key: true },
   handThreadBack: { method: 'POST', path: '/api/ops/threads/{thread_id}/hand-back', credential: 'token', replies: [200], body: 'json' },
+  listAllConversations: { method: 'GET', path: '/api/ops/conversations', credential: 'token', replies: [200] },
+  listDeletedConversations: { method: 'GET', path: '/api/ops/conversations/deleted', credential: 'token', replies: [200] },
+  getConversationDetails: { method: 'GET', path: '/api/ops/conversations/{id}', credential: 'token', replies: [200,304] },
   listAgents: { method: 'GET', path: '/api/ops/agents', credential: 'token', replies: [200] },
   listAgentUsage: { method: 'GET', path: '/api/ops/agents/usage', credential: 'token', replies: [200] },
   listAgentKnowledge: { method: 'GET', path: '/api/ops/agents/{slug}/knowledge', credential: 'token', replies: [200] },

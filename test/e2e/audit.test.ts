@@ -79,10 +79,10 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     expect(items).toMatchObject([
       {
         id: expect.stringMatching(/^conversations:\d+$/),
-        actor: { kind: 'cli', account_id: null, key_id: null, email: null },
+        actor: { kind: 'account', key_id: null },
         action: 'conversation.delete',
         target: { type: 'conversation', id: String(conversation?.id) },
-        ip: null,
+        ip: expect.stringMatching(/^(127\.0\.0\.1|::)/),
         outcome: 'ok',
       },
       {
@@ -213,7 +213,7 @@ describe('audit of the admin CLI (A2, A3)', () => {
     expect(lines).toHaveLength(reports.reduce((sum, { entries }) => sum + entries, 0));
     expect(await platform.cli('audit', 'verify', file)).toMatchObject({ code: 0 });
     const forged = lines
-      .map((line) => (line.includes('"conversation.delete"') ? line.replace('"cli"', '"shared"') : line))
+      .map((line) => (line.includes('"conversation.delete"') ? line.replace('"account"', '"shared"') : line))
       .join('\n');
     await writeFile(file, forged);
     const result = await platform.cli('audit', 'verify', file);

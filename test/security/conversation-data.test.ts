@@ -392,6 +392,8 @@ describe('traces of a deleted conversation (D67)', () => {
       `update conversations.all_conversations set deleted_at = deleted_at - interval '31 days' where id = $1`,
       [id],
     );
+    // The response of the restore is replayed for a day.
+    await platform.sql(`update conversations.kept_answers set expires_at = expires_at - interval '31 days'`);
     await eventually(async () => {
       expect(await platform.findInDatabase(said)).toEqual([]);
       expect(

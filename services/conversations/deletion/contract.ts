@@ -1,63 +1,28 @@
 /**
- * Contract of the deletion of conversations (D67), for the admin CLI and for services that store data of a
- * conversation.
+ * Contract of the deletion of conversations (D67), for services that store data of a conversation.
  */
-import { byOperators, event, withoutActor, rpc, Type } from '#libs/contract';
+import { event, withoutActor, rpc, Type } from '#libs/contract';
 import { Id, Instant } from '../schemas.ts';
 
 export const deletionReasons = ['booking_cancelled', 'bookings_joined', 'operator', 'account'] as const;
 export type DeletionReason = (typeof deletionReasons)[number];
 
-export const DeletedConversation = Type.Object({
-  id: Type.Integer(),
-  title: Type.String(),
-  deleted_at: Instant('When it was deleted.'),
-  reason: Type.Enum([...deletionReasons], {
-    description:
-      'Its booking was cancelled, or was merged with the booking of another conversation, or an operator or an account deleted it.',
-  }),
-  by: Type.String({ description: 'Actor of the deletion, e.g. `account 7`, or `receipt 17`: `webhooks show 17`.' }),
-  removed_from: Instant('When it is removed permanently.'),
-});
+export const DeletedConversation = Type.Object(
+  {
+    id: Type.Integer(),
+    title: Type.String(),
+    deleted_at: Instant('When it was deleted.'),
+    reason: Type.Enum([...deletionReasons], {
+      description:
+        'Its booking was cancelled, or was merged with the booking of another conversation, or an operator or an account deleted it.',
+    }),
+    by: Type.String({ description: 'Actor of the deletion, e.g. `account 7`, or `receipt 17`: `webhooks show 17`.' }),
+    removed_from: Instant('When it is removed permanently.'),
+  },
+  { $id: 'DeletedConversation' },
+);
 
 export const deletionRpcs = {
-  adminDelete: rpc({
-    subject: 'admin.conversations.conversations.delete',
-    callers: byOperators,
-    audit: 'conversation.delete',
-    summary: 'Deletes a conversation, which can be restored until it is removed permanently (D67). 404 when absent.',
-    request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1, maxLength: 200 }) }),
-    reply: Type.Object({
-      conversation_id: Type.Integer(),
-      removed_from: Type.String({ format: 'date-time', description: 'When it is removed permanently.' }),
-    }),
-    errors: { conversation_deleted: { code: 'conflict', when: 'The conversation is already deleted.' } },
-  }),
-  adminListDeleted: rpc({
-    subject: 'admin.conversations.conversations.list-deleted',
-    callers: byOperators,
-    summary: 'Deleted conversations that can be restored, newest first.',
-    request: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })),
-    }),
-    reply: Type.Object({ items: Type.Array(DeletedConversation) }),
-  }),
-  adminRestore: rpc({
-    subject: 'admin.conversations.conversations.restore',
-    callers: byOperators,
-    audit: 'conversation.restore',
-    summary:
-      'Restores a deleted conversation with its data and adds a note with the operator. 404 when it was removed.',
-    request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1 }) }),
-    reply: Type.Object({
-      conversation_id: Type.Integer(),
-      has_booking: Type.Union([Type.Boolean(), Type.Null()], {
-        description:
-          'True: its booking is active again. False: the booking has another conversation. Null: it had no booking.',
-      }),
-    }),
-    errors: { conversation_not_deleted: { code: 'conflict', when: 'The conversation is not deleted.' } },
-  }),
   getState: rpc({
     subject: 'conversations.conversations.state',
     callers: { media: withoutActor },

@@ -15,7 +15,7 @@ import { instantFromSql } from '../representation.ts';
 import type { DeletionReason } from './contract.ts';
 import { markDeleted, restoreConversation } from './statements.ts';
 
-export { findAnyConversation } from './statements.ts';
+export { findAnyConversation, listDeleted } from './statements.ts';
 
 type JobQueue = Pick<Dependencies['jobs'], 'enqueue'>;
 

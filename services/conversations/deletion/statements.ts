@@ -65,12 +65,13 @@ export const restoreConversation = statement.maybeOne({
 /** Returns deleted conversations, latest deletion first. */
 export const listDeleted = statement.many({
   name: 'deletion.list',
-  params: { limit: t.integer },
+  params: { at: t.instant.nullable, id: t.integer.nullable, limit: t.integer },
   row: { ...deletionRow, ...titleSource.row, start: t.timestamp.nullable },
-  sql: ({ limit }) => sql`
+  sql: ({ at, id, limit }) => sql`
     select c.id, ${titleSource.columns}, c.start_at at time zone 'UTC' as start, c.deleted_at at time zone 'UTC' as deleted_at,
       c.deletion ->> 'reason' as reason, c.deletion ->> 'by' as by
-    from conversations.all_conversations c where c.deleted_at is not null order by c.deleted_at desc, c.id desc limit ${limit}`,
+    from conversations.all_conversations c where c.deleted_at is not null
+      and (${at} is null or (c.deleted_at, c.id) < (${at}, ${id})) order by c.deleted_at desc, c.id desc limit ${limit}`,
 });
 
 /** Returns a conversation with all its data, deleted or not. Returns no row when it does not exist. */

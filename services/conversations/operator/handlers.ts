@@ -1,37 +1,38 @@
-/** Conversations for the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
+/** Conversations for operators (rules/operations-api, rules/cli#admin-cli; D7a). */
 import { recordAudit } from '#libs/audit';
-import { isPossibleId, type ReplyOf, type RequestOf } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
+import { type Actor, isPossibleId, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
+import { AppError, appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
-import { conversations } from '../contract.ts';
-import { retentionMicros, findAnyConversation } from '../deletion/index.ts';
+import type { conversations } from '../contract.ts';
+import { findAnyConversation, listDeleted, retentionMicros } from '../deletion/index.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
-import type { CachedHolon } from '../directory-cache/index.ts';
-import { emitUpdated } from '../feed/index.ts';
 import { requireId, requireOperator } from '../guards.ts';
-import { enterStep, transcriptImportJob } from '../pipeline/index.ts';
+import { transcriptImportJob } from '../pipeline/index.ts';
 import { conversationTitle } from '../publishing.ts';
 import { idsFromSql, instantFromSql, instantOrNull, parseSqlInstant } from '../representation.ts';
-import { addNote, findConversation, findConversationId, lockConversation, moveConversation } from '../statements.ts';
-import { connectHolon, disconnectHolon, listConversations, type ListedRow } from './statements.ts';
+import { findConversation } from '../statements.ts';
+import { conversationsPerPage } from './contract.ts';
+import { listConversations, type ListedRow } from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
-type Listed = ReplyOf<Rpcs['adminList']>['items'][number];
+type Listed = ReplyOf<Rpcs['listAllConversations']>['items'][number];
 
 export function createOperatorHandlers(
   dependencies: Dependencies,
-): Pick<Operations, 'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'importTranscript'> {
+): Pick<Operations, 'listAllConversations' | 'showConversation' | 'listDeletedConversations' | 'importTranscript'> {
   return {
-    adminList: (request) => list(dependencies, request),
-    adminShow: (request) => show(dependencies, request),
-    adminMove: (request, context) => move(dependencies, request, context),
-    adminConnect: (request, context) => connect(dependencies, request, context),
-    adminDisconnect: (request, context) => disconnect(dependencies, request, context),
+    listAllConversations: (request, { actor }) => list(dependencies, request, actor),
+    showConversation: (request, { actor }) => show(dependencies, request, actor),
+    listDeletedConversations: (request, { actor }) => describeDeleted(dependencies, request, actor),
     importTranscript: (request, context) => importTranscript(dependencies, request, context),
   };
+}
+
+function requireReader(actor: Actor | undefined): void {
+  if (!mayReadOps(actor)) throw new AppError({ code: 'permission_denied', message: 'You cannot view operations.' });
 }
 
 /** Returns conversations, newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
@@ -40,29 +41,51 @@ async function list(
   {
     journey_slug: journey,
     event_slug: event,
-    person_id: person,
+    person_id: personId,
     since,
     until,
-    before,
-    limit,
-  }: RequestOf<Rpcs['adminList']>,
-): Promise<ReplyOf<Rpcs['adminList']>> {
+    cursor,
+    limit = conversationsPerPage,
+  }: RequestOf<Rpcs['listAllConversations']>,
+  actor: Actor | undefined,
+): Promise<ReplyOf<Rpcs['listAllConversations']>> {
+  requireReader(actor);
+  const before = cursor === undefined ? null : Number(/^[1-9]\d{0,9}$/.exec(cursor)?.[0]);
+  if (before !== null && !isPossibleId(before)) throw badCursor();
   const { db, directory } = dependencies;
   const [journeyId, eventId] = await Promise.all([
     journey === undefined ? null : requireFound(directory.findJourneyBySlug(journey), 'journey', journey),
     event === undefined ? null : requireFound(directory.findHolonBySlug(event), 'holon', event),
   ]);
-  const rows = await listConversations(db, {
-    journeyId,
-    eventId,
-    personId: person,
-    since,
-    until,
-    before,
-    limit: limit + 1,
-  });
+  if (personId !== undefined && !isPossibleId(personId)) return { items: [], next: null };
+  const rows = await listConversations(db, { journeyId, eventId, personId, since, until, before, limit: limit + 1 });
   const items = await describeAll(dependencies, rows.slice(0, limit));
-  return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  return { items, next: rows.length > limit ? String(items.at(-1)?.id) : null };
+}
+
+const badCursor = (): AppError =>
+  appError('bad_request', 'bad_cursor', '`cursor` must be the `next` of an earlier page.');
+
+/** Returns deleted conversations, latest deletion first. A cursor is the time of the deletion and the id. */
+async function describeDeleted(
+  { db, config }: Dependencies,
+  { limit = conversationsPerPage, cursor }: RequestOf<Rpcs['listDeletedConversations']>,
+  actor: Actor | undefined,
+): Promise<ReplyOf<Rpcs['listDeletedConversations']>> {
+  requireReader(actor);
+  const [, at = null, id = null] = /^(\d{4}-\d\d-\d\dT[\d:.]{8,15}Z)_([1-9]\d{0,9})$/.exec(cursor ?? '') ?? [];
+  if (cursor !== undefined && (Number.isNaN(Date.parse(at ?? '')) || !isPossibleId(Number(id)))) throw badCursor();
+  const rows = await listDeleted(db, { at, id: id === null ? null : Number(id), limit: limit + 1 });
+  const items = rows.slice(0, limit).map((row) => ({
+    id: row.id,
+    title: conversationTitle(row),
+    deleted_at: instantFromSql(row.deleted_at),
+    reason: row.reason,
+    by: row.by,
+    removed_from: formatInstant(parseSqlInstant(row.deleted_at) + retentionMicros(config)),
+  }));
+  const last = items.at(-1);
+  return { items, next: rows.length > limit && last !== undefined ? `${last.deleted_at}_${last.id}` : null };
 }
 
 async function requireFound(
@@ -102,10 +125,12 @@ async function describeAll({ directory }: Dependencies, rows: readonly ListedRow
 /** Returns one conversation. @throws AppError 404 */
 async function show(
   dependencies: Dependencies,
-  request: RequestOf<Rpcs['adminShow']>,
-): Promise<ReplyOf<Rpcs['adminShow']>> {
+  request: RequestOf<Rpcs['showConversation']>,
+  actor: Actor | undefined,
+): Promise<ReplyOf<Rpcs['showConversation']>> {
+  requireReader(actor);
   const { db, directory, config } = dependencies;
-  const row = await findAnyConversation(db, { id: requireId(request.conversation_id) });
+  const row = await findAnyConversation(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const [[facts], findHolon] = await Promise.all([
     describeAll(dependencies, [row]),
@@ -137,84 +162,6 @@ async function show(
             removed_from: formatInstant(parseSqlInstant(deletedAt) + retentionMicros(config)),
           },
   };
-}
-
-/**
- * Moves a conversation to any step of its journey, including archived steps, and adds a note. @throws AppError 404, 404
- * `step_not_found`
- */
-async function move(
-  { db, jobs, eventOutbox, directory, pipeline }: Dependencies,
-  request: RequestOf<Rpcs['adminMove']>,
-  context: RequestContext,
-): Promise<ReplyOf<Rpcs['adminMove']>> {
-  const id = requireId(request.conversation_id);
-  const row = await findConversation(db, { id });
-  if (row === undefined) throw notFound();
-  const journey =
-    row.journey_id === null ? undefined : (await directory.journeys.getMany([row.journey_id])).get(row.journey_id);
-  const target = journey?.steps.find((step) => step.slug === request.step_slug);
-  if (target === undefined)
-    throw appError('not_found', 'step_not_found', `The conversation's journey has no step "${request.step_slug}".`);
-  return jobs.transaction(async (tx) => {
-    const locked = await lockConversation(tx, { id });
-    if (locked === undefined) throw notFound();
-    const from = journey?.steps.find((step) => step.id === locked.step_id);
-    const reply = { conversation_id: id, from: from?.slug ?? '', to: target.slug };
-    if (locked.step_id === target.id) return { ...reply, changed: false };
-    await moveConversation(tx, { id, to: target.id, from: locked.step_id });
-    const body = `Moved by ${request.operator}: ${from?.title ?? 'no step'} → ${target.title}`;
-    await addNote(tx, { conversationId: id, key: null, type: 'step_change', body, authorPersonId: null });
-    await enterStep({ jobs, eventOutbox, pipeline }, tx, id, { journey, step: target }, 'command', context);
-    await jobs.emit(tx, conversations.events.changed, { id });
-    recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { from: reply.from, to: reply.to } });
-    return { ...reply, changed: true };
-  });
-}
-
-/** Links a conversation to a holon. @throws AppError 404, 404 `holon_not_found` */
-async function connect(
-  dependencies: Dependencies,
-  request: RequestOf<Rpcs['adminConnect']>,
-  context: RequestContext,
-): Promise<ReplyOf<Rpcs['adminConnect']>> {
-  return link(dependencies, request, connectHolon, context);
-}
-
-/** Removes the link between a conversation and a holon. @throws AppError 404, 404 `holon_not_found` */
-async function disconnect(
-  dependencies: Dependencies,
-  request: RequestOf<Rpcs['adminDisconnect']>,
-  context: RequestContext,
-): Promise<ReplyOf<Rpcs['adminDisconnect']>> {
-  return link(dependencies, request, disconnectHolon, context);
-}
-
-async function link(
-  dependencies: Dependencies,
-  request: { conversation_id: number; holon_slug: string },
-  change: typeof connectHolon,
-  context: RequestContext,
-): Promise<{ conversation_id: number; changed: boolean }> {
-  const { db, jobs, eventOutbox } = dependencies;
-  const id = requireId(request.conversation_id);
-  if ((await findConversationId(db, { id })) === undefined) throw notFound();
-  const holon = await requireHolon(dependencies, request.holon_slug);
-  const changed = await jobs.transaction(async (tx) => {
-    const row = await change(tx, { id, holonId: holon.id });
-    if (row === undefined) return false;
-    emitUpdated(eventOutbox, tx, id);
-    await jobs.emit(tx, conversations.events.changed, { id });
-    recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { holon_id: holon.id } });
-    return true;
-  });
-  return { conversation_id: id, changed };
-}
-
-async function requireHolon({ directory }: Dependencies, slug: string): Promise<CachedHolon> {
-  const holon = await directory.findHolonBySlug(slug);
-  if (holon === undefined) throw appError('not_found', 'holon_not_found', `No holon has the slug "${slug}".`);
-  return holon;
 }
 
 /** Starts the transcript import at any step. @throws AppError 404 */

@@ -1,6 +1,6 @@
 /** Statements for operators. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
-import { nextUpdatedAt, titleSource } from '../statements.ts';
+import { titleSource } from '../statements.ts';
 
 /** Columns of a conversation in a list. */
 const listedRow = {
@@ -18,7 +18,7 @@ export type ListedRow = RowOf<typeof listedRow>;
 
 /** Returns conversations, newest first. A filter that is null matches all conversations. */
 export const listConversations = statement.many({
-  name: 'conversations.admin-list',
+  name: 'conversations.list-all',
   params: {
     journeyId: t.integer.nullable,
     eventId: t.integer.nullable,
@@ -38,28 +38,4 @@ export const listConversations = statement.many({
       and (${since} is null or c.start_at >= ${since}) and (${until} is null or c.start_at < ${until})
       and (${before} is null or c.id < ${before})
     order by c.id desc limit ${limit}`,
-});
-
-/** Links a conversation to a holon. Returns no row when the conversation does not exist or is already linked. */
-export const connectHolon = statement.maybeOne({
-  name: 'conversations.connect',
-  params: { id: t.integer, holonId: t.integer },
-  row: { id: t.integer },
-  sql: ({ id, holonId }) => sql`
-    update conversations.conversations c
-    set connected_ids = c.connected_ids || ${holonId}, updated_at = ${nextUpdatedAt}
-    where c.id = ${id} and not c.connected_ids @> array[${holonId}]
-    returning c.id`,
-});
-
-/** Removes the link to a holon. Returns no row when the conversation does not exist or is not linked. */
-export const disconnectHolon = statement.maybeOne({
-  name: 'conversations.disconnect',
-  params: { id: t.integer, holonId: t.integer },
-  row: { id: t.integer },
-  sql: ({ id, holonId }) => sql`
-    update conversations.conversations c
-    set connected_ids = array_remove(c.connected_ids, ${holonId}), updated_at = ${nextUpdatedAt}
-    where c.id = ${id} and c.connected_ids @> array[${holonId}]
-    returning c.id`,
 });

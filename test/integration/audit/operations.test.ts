@@ -117,14 +117,6 @@ const ofConversation =
     const id = await fixture.newConversation();
     return { request: { conversation_id: id, ...more }, target: { type: 'conversation', id } };
   };
-const after =
-  (name: 'adminDelete' | 'adminConnect', row: () => Promise<Omit<Act, 'actor'>>): (() => Promise<Omit<Act, 'actor'>>) =>
-  async () => {
-    const act = await row();
-    const rpc: Rpc = conversations.rpcs[name];
-    await fixture.call(rpc, act.request);
-    return act;
-  };
 const conversationRows: Record<string, Row> = {
   ...receiptRows('conversations', () => fixture.newReceipt()),
   'conversations.editing.update': ofRoot(ofConversation({ start: '2026-01-01T10:00:00Z' })),
@@ -138,13 +130,6 @@ const conversationRows: Record<string, Row> = {
     request: { items: [{ key: fixture.newName() }], dry_run: false },
     target: null,
   })),
-  'admin.conversations.conversations.delete': ofCli(ofConversation({ operator: 'test' })),
-  'admin.conversations.conversations.restore': ofCli(after('adminDelete', ofConversation({ operator: 'test' }))),
-  'admin.conversations.conversations.move': ofCli(ofConversation({ operator: 'test', step_slug: 'done' })),
-  'admin.conversations.conversations.connect': ofCli(ofConversation({ holon_slug: 'autumn' })),
-  'admin.conversations.conversations.disconnect': ofCli(
-    after('adminConnect', ofConversation({ holon_slug: 'autumn' })),
-  ),
   'conversations.operations.import-transcript': ofRoot(ofConversation({})),
   'conversations.operations.reconcile-bookings': ofRoot(async () => ({ request: { dry_run: false }, target: null })),
 };

@@ -74,7 +74,7 @@ describe('access to one conversation (D69)', () => {
     async (_who, expected, make) => {
       for (const fixture of [members, open]) {
         const { id } = await fixture.create();
-        await fixture.call(rpcs.adminConnect, { conversation_id: id, holon_slug: 'autumn' });
+        await fixture.call(rpcs.updateConversation, { conversation_id: id, connected_slugs: ['autumn'] });
         const actor = await make(fixture);
         const statuses = await Promise.all([
           statusOf(fixture.call(rpcs.get, { conversation_id: id }, actor)),

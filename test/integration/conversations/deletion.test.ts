@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
-import { listLockWaits } from '#libs/testing';
+import { listLockWaits, superuser } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
 import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from './booking-simulator.ts';
@@ -44,8 +44,10 @@ const cancel = async (chain: Chain, link = 0) => {
   expect(receipt).toMatchObject({ outcome: 'applied', message: 'Conversation deleted.' });
   return receipt;
 };
-const restore = (id: number) => fixture.call(rpcs.adminRestore, { conversation_id: id, operator: 'grace' });
-const listDeleted = async () => (await fixture.call(rpcs.adminListDeleted, {})).items;
+const restore = (id: number) => fixture.call(rpcs.restoreConversation, { conversation_id: id });
+const remove = (id: number) => fixture.call(rpcs.deleteConversation, { conversation_id: id });
+const show = (id: number) => fixture.call(rpcs.showConversation, { id });
+const listDeleted = async () => (await fixture.call(rpcs.listDeletedConversations, {})).items;
 const stateOf = async (id: number) => (await fixture.call(rpcs.getState, { id })).state;
 
 describe('a deleted conversation (D67)', () => {
@@ -75,9 +77,8 @@ describe('a deleted conversation (D67)', () => {
       [rpcs.exists, { id }],
       [rpcs.getTranscriptSource, { conversation_id: id }],
       [rpcs.listConversationNotes, { conversation_id: id }],
-      [rpcs.adminMove, { conversation_id: id, step_slug: 'held', operator: 'grace' }],
-      [rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' }],
-      [rpcs.adminDisconnect, { conversation_id: id, holon_slug: 'host-org' }],
+      [rpcs.updateConversation, { conversation_id: id, step_slug: 'held' }],
+      [rpcs.deleteConversation, { conversation_id: id }],
       [rpcs.importTranscript, { conversation_id: id }],
     ] as const;
     for (const [rpc, request] of asked) {
@@ -105,14 +106,15 @@ describe('a deleted conversation (D67)', () => {
     const before = await fixture.get(id);
     const notes = await fixture.notes(id);
     const receipt = await cancel(chain);
-    expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
+    await restore(id);
+    expect((await show(id)).booking).toMatchObject({ cancelled: false });
     const { updated_at: restoredAt, ...after } = await fixture.get(id);
     expect({ ...after, updated_at: before.updated_at }).toEqual(before);
     expect(instant(restoredAt)).toBeGreaterThan(instant(before.updated_at));
     const [note, ...rest] = await fixture.notes(id);
     expect(note).toMatchObject({
       note_type: 'system',
-      body: `Restored by grace; deleted: booking cancelled (receipt ${receipt.id}), 2030-01-01T00:00:00Z`,
+      body: `Restored by account 1; deleted: booking cancelled (receipt ${receipt.id}), 2030-01-01T00:00:00Z`,
     });
     expect(rest).toEqual(notes);
     expect((await listDeleted()).map((item) => item.id)).not.toContain(id);
@@ -130,12 +132,11 @@ describe('a deleted conversation (D67)', () => {
 
   it('rejects the restore of a conversation that is not deleted', async () => {
     const { id } = await fixture.create();
-    const again = { conversation_id: id, operator: 'grace' };
-    expect(await fixture.refusal(rpcs.adminRestore, again)).toMatchObject({
+    expect(await fixture.refusal(rpcs.restoreConversation, { conversation_id: id })).toMatchObject({
       code: 'conflict',
-      reason: 'conversation_not_deleted',
+      reason: 'not_deleted',
     });
-    expect(await fixture.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({
+    expect(await fixture.refusal(rpcs.restoreConversation, { conversation_id: 999_999 })).toMatchObject({
       code: 'not_found',
     });
   });
@@ -155,7 +156,7 @@ describe('booking of a deleted conversation (D67)', () => {
   it('applies later booking events to a restored conversation', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
-    const bookingOf = async () => (await fixture.call(rpcs.adminShow, { conversation_id: id })).booking;
+    const bookingOf = async () => (await show(id)).booking;
     expect(await bookingOf()).toMatchObject({ cancelled: true });
     await restore(id);
     expect(await bookingOf()).toMatchObject({ cancelled: false });
@@ -171,7 +172,8 @@ describe('booking of a deleted conversation (D67)', () => {
     const { conversation_id: other } = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     expect(other).not.toBe(id);
     expect(await stateOf(id)).toBe('deleted');
-    expect(await restore(id)).toEqual({ conversation_id: id, has_booking: false });
+    await restore(id);
+    expect((await show(id)).booking).toBeNull();
     const moved = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
     expect(moved).toMatchObject({ outcome: 'applied', conversation_id: other });
   });
@@ -257,7 +259,7 @@ describe('retention of deleted conversations (D67)', () => {
     fixture.clock.set('2030-01-31T00:00:00.000001Z');
     await waitFor(async () => (await stateOf(id)) === 'gone');
     expect(await stateOf(next)).toBe('deleted');
-    expect(await fixture.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({
+    expect(await fixture.refusal(rpcs.restoreConversation, { conversation_id: id })).toMatchObject({
       code: 'not_found',
     });
     for (const table of ['notes', 'question_changes', 'pipeline_entries'])
@@ -279,7 +281,7 @@ describe('a booked conversation that is deleted while an event of its booking is
       [id],
     );
     const waits = (count: number) => waitFor(async () => (await listLockWaits(fixture.env.sql)).length === count);
-    const deletion = fixture.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    const deletion = remove(id);
     await waits(1);
     const settled = simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     await waits(2);
@@ -293,11 +295,11 @@ describe('a booked conversation that is deleted while an event of its booking is
   });
 });
 
-describe('conversations commands of the admin CLI', () => {
-  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) =>
-    fixture.call(rpcs.adminList, { limit: 1_000, ...request });
+describe('conversations for operators (rules/operations-api#conversations)', () => {
+  const list = (request: RequestOf<typeof rpcs.listAllConversations> = {}) =>
+    fixture.call(rpcs.listAllConversations, { limit: 200, ...request });
 
-  it('conversations list: returns pages, newest first, with names instead of ids and without deleted conversations', async () => {
+  it('lists conversations in pages, newest first, with names instead of ids and without deleted conversations', async () => {
     const ids = [
       (await fixture.create()).id,
       (await fixture.create('open-circle', 'ben')).id,
@@ -306,8 +308,8 @@ describe('conversations commands of the admin CLI', () => {
     await fixture.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
     const first = await list({ limit: 2 });
     expect(first.items.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
-    expect(first.next).toBe(ids[1]);
-    const second = await list({ limit: 1, before: ids[1] ?? 0 });
+    expect(first.next).toBe(String(ids[1]));
+    const second = await list({ limit: 1, cursor: first.next ?? '' });
     expect(second.items).toEqual([
       expect.objectContaining({
         id: ids[0],
@@ -316,12 +318,12 @@ describe('conversations commands of the admin CLI', () => {
         participants: [{ id: fixture.personId('ada'), name: 'Ada' }],
       }),
     ]);
-    await fixture.call(rpcs.adminDelete, { conversation_id: ids[1] ?? 0, operator: 'grace' });
+    await remove(ids[1] ?? 0);
     expect((await list()).items.map(({ id }) => id)).not.toContain(ids[1]);
     expect((await list({ limit: (await list()).items.length })).next).toBeNull();
   });
 
-  it('conversations list: filters by journey, event, person and start, and reports an unknown slug', async () => {
+  it('filters the list by journey, event, person and start, and reports an unknown slug', async () => {
     const { id } = await fixture.create('open-circle', 'ben');
     const { start } = (await list({ limit: 1 })).items[0] ?? {};
     const idsOf = async (request: Parameters<typeof list>[0]) => (await list(request)).items.map((item) => item.id);
@@ -330,19 +332,32 @@ describe('conversations commands of the admin CLI', () => {
     expect(await idsOf({ since: start ?? '', person_id: fixture.personId('ben') })).toContain(id);
     expect(await idsOf({ until: start ?? '', person_id: fixture.personId('ben') })).not.toContain(id);
     expect(await idsOf({ event_slug: 'host-org' })).toEqual([]);
-    const request = { limit: 1, journey_slug: 'opn-circle' };
-    expect(await fixture.refusal(rpcs.adminList, request)).toMatchObject({
+    expect(await idsOf({ person_id: 2 ** 40 })).toEqual([]);
+    expect(await fixture.refusal(rpcs.listAllConversations, { journey_slug: 'opn-circle' })).toMatchObject({
       reason: 'journey_not_found',
       message: 'No journey has the slug "opn-circle".',
     });
-    expect(await fixture.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({
+    expect(await fixture.refusal(rpcs.listAllConversations, { event_slug: 'x' })).toMatchObject({
       reason: 'holon_not_found',
     });
+    for (const rpc of [rpcs.listAllConversations, rpcs.listDeletedConversations])
+      for (const cursor of ['', '0', 'x', '99999999999', '2030-01-01T00:00:00Z_', '2030-13-01T00:00:00Z_1'])
+        expect(await fixture.refusal(rpc, { cursor })).toMatchObject({ reason: 'bad_cursor' });
   });
 
-  it('conversations show: returns all stored data, before and after a deletion', async () => {
+  it('rejects callers who are not operators', async () => {
+    const actor = { ...superuser, superuser: false };
+    for (const call of [
+      fixture.call(rpcs.listAllConversations, {}, actor),
+      fixture.call(rpcs.listDeletedConversations, {}, actor),
+      fixture.call(rpcs.showConversation, { id: 1 }, actor),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'permission_denied' });
+  });
+
+  it('shows all stored data, before and after a deletion', async () => {
     const { id } = await createBooked();
-    const before = await fixture.call(rpcs.adminShow, { conversation_id: id });
+    const before = await show(id);
     expect(before).toMatchObject({
       id,
       title: 'Kept',
@@ -352,15 +367,15 @@ describe('conversations commands of the admin CLI', () => {
       booking: { cancelled: false },
       deleted: null,
     });
-    await fixture.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    await remove(id);
     const deleted = {
-      reason: 'operator',
-      by: 'operator grace',
+      reason: 'account',
+      by: 'account 1',
       deleted_at: '2030-01-01T00:00:00Z',
       removed_from: '2030-01-31T00:00:00Z',
     };
-    expect(await fixture.call(rpcs.adminShow, { conversation_id: id })).toEqual({ ...before, deleted });
-    expect(await fixture.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await show(id)).toEqual({ ...before, deleted });
+    expect(await fixture.refusal(rpcs.showConversation, { id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
   it('lists notes in pages, newest first', async () => {
@@ -380,32 +395,33 @@ describe('conversations commands of the admin CLI', () => {
     expect(rest).toEqual((await fixture.notes(id)).slice(2));
   });
 
-  it('conversations delete: hides a conversation until it is restored; repeated calls have no effect', async () => {
+  it('hides a deleted conversation until it is restored, and rejects a second deletion', async () => {
     const { id } = await createBooked();
-    const request = { conversation_id: id, operator: 'grace' };
-    expect(await fixture.call(rpcs.adminDelete, request)).toEqual({
-      conversation_id: id,
-      removed_from: '2030-01-31T00:00:00Z',
-    });
+    expect(await remove(id)).toEqual({ conversation_id: id });
     expect(await stateOf(id)).toBe('deleted');
     expect(await fixture.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
-    expect((await listDeleted())[0]).toMatchObject({ id, reason: 'operator', by: 'operator grace' });
+    expect((await listDeleted())[0]).toMatchObject({
+      id,
+      reason: 'account',
+      by: 'account 1',
+      removed_from: '2030-01-31T00:00:00Z',
+    });
     const { id: later } = await createBooked();
-    await fixture.call(rpcs.adminDelete, { ...request, conversation_id: later });
+    await remove(later);
     await fixture.env.sql(
       `update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`,
       [id],
     );
     const listed = (await listDeleted()).map((item) => item.id);
     expect(listed.indexOf(later)).toBeLessThan(listed.indexOf(id));
-    expect(await fixture.refusal(rpcs.adminDelete, request)).toMatchObject({
-      code: 'conflict',
-      reason: 'conversation_deleted',
-    });
-    expect(await fixture.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({
-      code: 'not_found',
-    });
-    expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
+    const firstPage = await fixture.call(rpcs.listDeletedConversations, { limit: 1 });
+    const secondPage = await fixture.call(rpcs.listDeletedConversations, { limit: 1, cursor: firstPage.next ?? '' });
+    expect([...firstPage.items, ...secondPage.items].map((item) => item.id)).toEqual(listed.slice(0, 2));
+    for (const gone of [id, 999_999])
+      expect(await fixture.refusal(rpcs.deleteConversation, { conversation_id: gone })).toMatchObject({
+        code: 'not_found',
+      });
+    await restore(id);
     expect(await stateOf(id)).toBe('present');
   });
 });

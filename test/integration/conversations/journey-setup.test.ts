@@ -73,7 +73,7 @@ describe('journeys of conversations (W5)', () => {
       errorOf(fixture.call(rpcs.deleteStep, { journey_slug: 'used', step_slug: step }, byEditor));
     expect(await deleteJourney()).toMatchObject(inUse(1));
     expect(await deleteStep('first')).toMatchObject(inUse(1));
-    await fixture.call(conversationRpcs.adminDelete, { conversation_id: id, operator: 'o' });
+    await fixture.call(conversationRpcs.deleteConversation, { conversation_id: id });
     expect(await deleteJourney()).toMatchObject(inUse(1));
     expect(await deleteStep('first')).toMatchObject(inUse(1));
     expect(await deleteStep('second')).toBe('ok');

@@ -49,7 +49,7 @@ describe('conversations.get (rules/conversations#read-and-patch)', () => {
 
   it('returns the connected holons with id, name, type and slug', async () => {
     const { id } = await fixture.create();
-    await fixture.call(conversations.rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' });
+    await fixture.call(conversations.rpcs.updateConversation, { conversation_id: id, connected_slugs: ['host-org'] });
     expect((await fixture.get(id)).connected).toEqual([
       { id: fixture.ids['holons']?.['host-org'], name: 'Host', type: 'group', slug: 'host-org' },
     ]);

@@ -197,7 +197,7 @@ describe('visibility of events (V4, V10)', () => {
   it('shows the deletion of a conversation to its former readers, and hides its earlier events from them', async () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'ada');
-    await fixture.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
+    await fixture.call(conversations.rpcs.deleteConversation, { conversation_id: id });
     await told(after, id, 3);
     const seen = async (actor: Actor): Promise<string[]> =>
       typesOf(await read({ after, subject_type: 'conversation', subject_id: id }, actor));
@@ -208,7 +208,7 @@ describe('visibility of events (V4, V10)', () => {
       'conversation.step_entered',
       'conversation.deleted',
     ]);
-    await fixture.call(conversations.rpcs.adminRestore, { conversation_id: id, operator: 'test' });
+    await fixture.call(conversations.rpcs.restoreConversation, { conversation_id: id });
     await told(after, id, 4);
     expect((await seen(user(fixture.personId('ada')))).at(-1)).toBe('conversation.updated');
   });
@@ -246,7 +246,7 @@ describe('visibility of events (V4, V10)', () => {
     const stays = user(fixture.personId('ada'));
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'cleo');
-    await fixture.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
+    await fixture.call(conversations.rpcs.deleteConversation, { conversation_id: id });
     await told(after, id, 3);
     const seen = async (actor: Actor): Promise<string[]> =>
       typesOf(await read({ after, subject_type: 'conversation', subject_id: id }, actor));

@@ -112,8 +112,8 @@ describe('cached access data of a conversation', () => {
     await db.transaction((tx) => deleteConversationData(tx, id));
   };
   const remove = async (id: number): Promise<void> => {
-    const { adminDelete } = conversations.rpcs;
-    await fixture.bus.call(adminDelete, { conversation_id: id, operator: 'test' }, contextFor(adminDelete));
+    const { deleteConversation } = conversations.rpcs;
+    await fixture.bus.call(deleteConversation, { conversation_id: id }, contextFor(deleteConversation));
   };
 
   it.each([

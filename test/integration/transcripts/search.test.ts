@@ -343,10 +343,10 @@ describe('text that the search never finds (T2)', () => {
 
   it('does not find utterances of a deleted conversation until it is restored', async () => {
     const id = await talk('pelican');
-    const { adminDelete, adminRestore } = conversations.rpcs;
-    await fixture.bus.call(adminDelete, { conversation_id: id, operator: 'ops' }, contextFor(adminDelete));
+    const { deleteConversation, restoreConversation } = conversations.rpcs;
+    await fixture.bus.call(deleteConversation, { conversation_id: id }, contextFor(deleteConversation));
     expect(await search({ q: 'pelican' })).toEqual({ items: [], next: null, total_estimate: 0 });
-    await fixture.bus.call(adminRestore, { conversation_id: id, operator: 'ops' }, contextFor(adminRestore));
+    await fixture.bus.call(restoreConversation, { conversation_id: id }, contextFor(restoreConversation));
     await becomes(async () => expect((await search({ q: 'pelican' })).items).toHaveLength(1));
   });
 });

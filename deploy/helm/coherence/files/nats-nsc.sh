@@ -181,6 +181,9 @@ user api-gateway \
   --allow-pub 'conversations.editing.restore' \
   --allow-pub 'conversations.editing.list-notes' \
   --allow-pub 'conversations.editing.create-note' \
+  --allow-pub 'conversations.operations.list' \
+  --allow-pub 'conversations.operations.show' \
+  --allow-pub 'conversations.operations.list-deleted' \
   --allow-pub 'conversations.operations.import-transcript' \
   --allow-pub 'conversations.questions.record-change' \
   --allow-pub 'conversations.operations.reconcile-bookings' \
@@ -731,14 +734,6 @@ user cli \
   --allow-pub 'admin.conversations.audit.read' \
   --allow-pub 'admin.conversations.service.describe' \
   --allow-pub 'admin.conversations.import.apply' \
-  --allow-pub 'admin.conversations.conversations.delete' \
-  --allow-pub 'admin.conversations.conversations.list-deleted' \
-  --allow-pub 'admin.conversations.conversations.restore' \
-  --allow-pub 'admin.conversations.conversations.list' \
-  --allow-pub 'admin.conversations.conversations.show' \
-  --allow-pub 'admin.conversations.conversations.move' \
-  --allow-pub 'admin.conversations.conversations.connect' \
-  --allow-pub 'admin.conversations.conversations.disconnect' \
   --allow-pub 'admin.conversations.receipts.list' \
   --allow-pub 'admin.conversations.receipts.show' \
   --allow-pub 'admin.conversations.receipts.replay' \

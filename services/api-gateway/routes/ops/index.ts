@@ -1,5 +1,6 @@
 import { agentRoutes } from './agents.ts';
 import { auditRoutes } from './audit.ts';
+import { conversationRoutes } from './conversations.ts';
 import { jobRoutes } from './jobs.ts';
 import { overviewRoutes } from './overview.ts';
 import { pipelineRoutes } from './pipelines.ts';
@@ -14,6 +15,7 @@ export const opsRoutes = [
   ...webhookRoutes,
   ...pipelineRoutes,
   ...threadRoutes,
+  ...conversationRoutes,
   ...agentRoutes,
   ...auditRoutes,
   ...taskRoutes,
