@@ -324,8 +324,12 @@ describe('a late booking event (D80)', () => {
   it('processes booking events with the same time in order of receipt', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
-    for (let n = 0; n < 12; n++)
+    for (let n = 0; n < 12; n++) {
+      const before = await simulator.receiptIds();
       await simulator.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
+      // Webhooks are stored concurrently. The order of receipt is the order in which they are stored.
+      await eventually(async () => expect((await simulator.receiptIds()).size).toBeGreaterThan(before.size));
+    }
     await eventually(async () =>
       expect(await simulator.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]),
     );
