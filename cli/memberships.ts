@@ -5,28 +5,28 @@ import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { parseId } from './parse-options.ts';
 import { describeChanges, describeObject, readBody } from './write-options.ts';
-import { type PlaceOptions, toPlace, withPlace } from './place-options.ts';
+import { type WorkflowOptions, toWorkflow, withWorkflow } from './workflow-options.ts';
 
-interface CreateOptions extends PlaceOptions {
+interface CreateOptions extends WorkflowOptions {
   readonly person?: number;
   readonly holon?: number;
 }
 
 export function register(memberships: Command, context: CliContext): void {
-  withPlace(memberships.command('create').description('Adds a person to a holon'))
+  withWorkflow(memberships.command('create').description('Adds a person to a holon'))
     .option('--person <id>', 'person', parseId)
     .option('--holon <id>', 'holon', parseId)
     .action(async ({ from, person, holon, ...options }: CreateOptions) => {
-      const fields = { person_id: person, holon_id: holon, ...toPlace(options) };
+      const fields = { person_id: person, holon_id: holon, ...toWorkflow(options) };
       const body = await readBody<CreateMembershipRequest['body']>(from, fields);
       const { membership } = (await context.http((api) => api.createMembership({ body }))).body;
       context.print(membership, `Created membership ${membership.membership_id}.`, describeObject({ ...membership }));
     });
 
-  withPlace(memberships.command('update').argument('<id>', 'membership', parseId))
+  withWorkflow(memberships.command('update').argument('<id>', 'membership', parseId))
     .description('Changes the step, follow-up or responsible person of a membership')
-    .action(async (id: number, { from, ...options }: PlaceOptions) => {
-      const body = await readBody<UpdateMembershipRequest['body']>(from, toPlace(options));
+    .action(async (id: number, { from, ...options }: WorkflowOptions) => {
+      const body = await readBody<UpdateMembershipRequest['body']>(from, toWorkflow(options));
       const call = { path: { membership_id: id }, body };
       const reply = (await context.http((api) => api.updateMembership(call), `membership ${id}`)).body;
       context.print(reply, describeChanges(`membership ${id}`, reply.changes), describeObject({ ...reply.membership }));

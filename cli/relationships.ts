@@ -4,20 +4,20 @@ import type { CreateRelationshipRequest, UpdateRelationshipRequest } from '../cl
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { parseId } from './parse-options.ts';
-import { type PlaceOptions, toPlace, withPlace } from './place-options.ts';
+import { type WorkflowOptions, toWorkflow, withWorkflow } from './workflow-options.ts';
 import { describeChanges, describeObject, readBody } from './write-options.ts';
 
-interface CreateOptions extends PlaceOptions {
+interface CreateOptions extends WorkflowOptions {
   readonly fromHolon?: number;
   readonly toHolon?: number;
 }
 
 export function register(relationships: Command, context: CliContext): void {
-  withPlace(relationships.command('create').description('Relates a holon to another one'))
+  withWorkflow(relationships.command('create').description('Relates a holon to another one'))
     .option('--from-holon <id>', 'holon', parseId)
     .option('--to-holon <id>', 'the other holon', parseId)
     .action(async ({ from, fromHolon, toHolon, ...options }: CreateOptions) => {
-      const fields = { from_holon_id: fromHolon, to_holon_id: toHolon, ...toPlace(options) };
+      const fields = { from_holon_id: fromHolon, to_holon_id: toHolon, ...toWorkflow(options) };
       const body = await readBody<CreateRelationshipRequest['body']>(from, fields);
       const { relationship } = (await context.http((api) => api.createRelationship({ body }))).body;
       context.print(
@@ -27,10 +27,10 @@ export function register(relationships: Command, context: CliContext): void {
       );
     });
 
-  withPlace(relationships.command('update').argument('<id>', 'relationship', parseId))
+  withWorkflow(relationships.command('update').argument('<id>', 'relationship', parseId))
     .description('Changes the step, follow-up or responsible person of a relationship')
-    .action(async (id: number, { from, ...options }: PlaceOptions) => {
-      const body = await readBody<UpdateRelationshipRequest['body']>(from, toPlace(options));
+    .action(async (id: number, { from, ...options }: WorkflowOptions) => {
+      const body = await readBody<UpdateRelationshipRequest['body']>(from, toWorkflow(options));
       const call = { path: { relationship_id: id }, body };
       const reply = (await context.http((api) => api.updateRelationship(call), `relationship ${id}`)).body;
       context.print(

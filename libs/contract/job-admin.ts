@@ -1,5 +1,6 @@
 /**
- * Operator operations of every service with jobs, called by the gateway (P2, P3). Declared here, not in the job library, so that importing a contract does not load the database.
+ * Operator operations of every service with jobs, called by the gateway (P2, P3). Declared here, not in the job library,
+ * so that importing a contract does not load the database.
  */
 import type { Static } from 'typebox';
 import { byUsers } from './callers.ts';

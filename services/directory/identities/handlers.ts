@@ -102,8 +102,8 @@ export function createIdentityHandlers({
       requireSuperuser(context.actor);
       const { account_id: id, subject, issuer: requestedIssuer } = request;
       return idempotency.run(context, request, async (tx) => {
-        const identity = { issuer: issuerOf(requestedIssuer), subject };
         const account = await requireAccount(tx, id);
+        const identity = { issuer: issuerOf(requestedIssuer), subject };
         const created = await insertIdentity(tx, { ...identity, accountId: account.id, linkedBy: 'operator' });
         if (created !== undefined) {
           await markUnlinked(tx, { accountId: account.id, isUnlinked: false });
@@ -124,8 +124,8 @@ export function createIdentityHandlers({
       requireSuperuser(context.actor);
       const { account_id: id, subject, issuer: requestedIssuer } = request;
       return idempotency.run(context, request, async (tx) => {
-        const identity = { issuer: issuerOf(requestedIssuer), subject };
         const account = await requireAccount(tx, id);
+        const identity = { issuer: issuerOf(requestedIssuer), subject };
         const deleted = await deleteIdentity(tx, { ...identity, accountId: account.id });
         if (deleted !== undefined) {
           await markUnlinked(tx, { accountId: account.id, isUnlinked: true });

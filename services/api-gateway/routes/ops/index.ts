@@ -4,7 +4,7 @@ import { conversationRoutes } from './conversations.ts';
 import { jobRoutes } from './jobs.ts';
 import { overviewRoutes } from './overview.ts';
 import { pipelineRoutes } from './pipelines.ts';
-import { taskRoutes } from './tasks.ts';
+import { maintenanceRoutes } from './maintenance.ts';
 import { threadRoutes } from './threads.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -18,5 +18,5 @@ export const opsRoutes = [
   ...conversationRoutes,
   ...agentRoutes,
   ...auditRoutes,
-  ...taskRoutes,
+  ...maintenanceRoutes,
 ];

@@ -1,9 +1,9 @@
-/** Options of memberships and relationships: their place on a journey. */
+/** Options of memberships and relationships: journey, step, follow-up, responsible person and note. */
 import type { Command } from 'commander';
 import { parseId } from './parse-options.ts';
 import { fileOption } from './write-options.ts';
 
-export interface PlaceOptions {
+export interface WorkflowOptions {
   readonly from?: string;
   readonly journey?: string;
   readonly step?: string;
@@ -12,7 +12,7 @@ export interface PlaceOptions {
   readonly note?: string;
 }
 
-export const withPlace = (command: Command): Command =>
+export const withWorkflow = (command: Command): Command =>
   command
     .option('--journey <slug>', 'journey')
     .option('--step <slug>', 'step of the journey')
@@ -22,7 +22,7 @@ export const withPlace = (command: Command): Command =>
     .option(...fileOption);
 
 /** Returns the options under the names of the request's fields. */
-export const toPlace = ({ journey, step, followUp, responsible, note }: Omit<PlaceOptions, 'from'>) => ({
+export const toWorkflow = ({ journey, step, followUp, responsible, note }: Omit<WorkflowOptions, 'from'>) => ({
   journey_slug: journey,
   step_slug: step,
   follow_up_after: followUp,

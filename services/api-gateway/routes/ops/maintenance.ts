@@ -1,4 +1,4 @@
-/** Tasks that operators start: lost bookings, transcripts, retention of the feed. */
+/** Maintenance by operators: missing bookings, imports of transcripts, retention of the feed. */
 import { route, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';
@@ -8,7 +8,7 @@ const { pruneFeed } = events.rpcs;
 
 const acting = { tag: 'operations', auth: 'ops-act', scope: 'ops:write' } as const;
 
-export const taskRoutes = [
+export const maintenanceRoutes = [
   route({
     method: 'POST',
     path: '/api/ops/bookings/reconcile',
