@@ -106,6 +106,9 @@ const endsSession = ({ method }: DocumentedOperation, { path, json }: MadeReques
 
 const interruptAfterTimeLimit = 20_000;
 
+/** Returns the path with a long poll of at most 9 s: a single longer one would take all the time of a property. */
+const shortenWait = (path: string): string => path.replace(/([?&]wait=\d)\d+(?=&|$)/, '$1');
+
 describe('generated requests (rules/http#live-schema; rules/http#order-of-checks)', () => {
   it('generates requests from the served API documents', async () => {
     expect(await fetchDocuments(platform.baseUrl)).toEqual(JSON.parse(JSON.stringify(documents)));
@@ -116,7 +119,8 @@ describe('generated requests (rules/http#live-schema; rules/http#order-of-checks
     '$id returns a documented response for valid requests, and never 422 or 500',
     async (operation) => {
       await fc.assert(
-        fc.asyncProperty(fittingRequest(operation, known), async (request) => {
+        fc.asyncProperty(fittingRequest(operation, known), async (generated) => {
+          const request = { ...generated, path: shortenWait(generated.path) };
           fc.pre(!endsSession(operation, request));
           const answer = await send(operation, request, nameAlone(request));
           expect(answer.status).toBeLessThan(500);
