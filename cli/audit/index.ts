@@ -5,6 +5,7 @@ import { Option, type Command } from 'commander';
 import { type ChainEnd, type ChainReport, verifyChain } from '#libs/audit';
 import { AppError } from '#libs/errors';
 import type { ListAuditReply } from '../../clients/typescript/operations.ts';
+import { findAccountId } from '../account.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { moment, toned } from '../output/cell.ts';
@@ -136,10 +137,12 @@ async function list(context: CliContext, { limit, cursor, ...filter }: ListOptio
 /** Returns false also for callers who cannot list accounts. */
 async function isUnknown(context: CliContext, email: string): Promise<boolean> {
   try {
-    const { items } = (await context.http((api) => api.listAccounts({ query: { q: email, limit: 200 } }))).body;
-    return !items.some((account) => account.email.toLowerCase() === email.toLowerCase());
+    await findAccountId(context, email);
+    return false;
   } catch (error) {
-    if (error instanceof AppError && error.code === 'permission_denied') return false;
+    if (!(error instanceof AppError)) throw error;
+    if (error.reason === 'account_not_found') return true;
+    if (error.code === 'permission_denied') return false;
     throw error;
   }
 }
