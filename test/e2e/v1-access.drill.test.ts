@@ -67,8 +67,8 @@ function read(caller: Caller, { operation, path }: Read, more = ''): Promise<Ans
 }
 
 /**
- * Returns all requests in a release run. Otherwise returns one request per operation and expected result, starting at a
- * different one for each caller, so that all callers together send most requests.
+ * Returns all requests in a release run. Otherwise returns one request for every second pair of operation and expected
+ * result, starting at a different one for each caller, so that all callers together send most requests.
  */
 function select<Request extends Read | Write>(requests: readonly Request[], caller: Caller): Request[] {
   if (isRelease) return [...requests];
@@ -82,8 +82,8 @@ function select<Request extends Read | Write>(requests: readonly Request[], call
           request.path.includes('q=') || request.path.includes('type='),
         ].join(' ');
   const turn = callerNames.indexOf(caller);
-  return [...Map.groupBy(requests, kindOf).values()].flatMap((alike) =>
-    alike.slice(turn % alike.length, (turn % alike.length) + 1),
+  return [...Map.groupBy(requests, kindOf).values()].flatMap((alike, index) =>
+    (index + turn) % 2 === 0 ? alike.slice(turn % alike.length, (turn % alike.length) + 1) : [],
   );
 }
 

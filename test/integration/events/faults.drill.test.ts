@@ -12,7 +12,7 @@ import { sized } from '../../drill.ts';
 
 const dataDir = join(import.meta.dirname, '..', '..', '..', '.data', 'test-runs', `feed-${process.pid}`);
 const { changes, writers, replicas, killed } = sized({
-  smoke: { changes: 150, writers: 4, replicas: 1, killed: ['PostgreSQL', 'events'] },
+  smoke: { changes: 60, writers: 4, replicas: 1, killed: ['PostgreSQL', 'events'] },
   release: {
     changes: 1_600,
     writers: 8,
