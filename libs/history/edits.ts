@@ -73,9 +73,8 @@ class Touched implements Edits {
 }
 
 function listChangedPaths(change: { readonly old?: unknown; readonly new?: unknown }, path: FieldPath): FieldPath[] {
-  const paths = diffPaths(change.old, change.new, path);
-  // Only secrets changed, which entries do not tell apart.
-  return paths.length > 0 ? paths : listSecrets(change.new, path);
+  if (!('new' in change)) return [path]; // The field is a secret.
+  return [...diffPaths(change.old, change.new, path), ...listChangedSecrets(change.new, path)];
 }
 
 /** Returns the paths at which two values differ. A list is one value, an absent object is empty. */
@@ -93,9 +92,10 @@ export function diffPaths(old: unknown, now: unknown, path: FieldPath): FieldPat
   );
 }
 
-function listSecrets(value: unknown, path: FieldPath): FieldPath[] {
-  if (value === undefined) return [path];
-  if (!isJsonObject(value)) return JSON.stringify(value).includes('{"set":true}') ? [path] : [];
-  if (value['set'] === true && Object.keys(value).length === 1) return [path];
-  return Object.entries(value).flatMap(([key, item]) => listSecrets(item, [...path, key]));
+/** Returns the paths of `{changed: true}`, which stands for the old and the new value of a secret. */
+function listChangedSecrets(value: unknown, path: FieldPath): FieldPath[] {
+  if (Array.isArray(value)) return value.some((item) => listChangedSecrets(item, path).length > 0) ? [path] : [];
+  if (!isJsonObject(value)) return [];
+  if (value['changed'] === true && Object.keys(value).length === 1) return [path];
+  return Object.entries(value).flatMap(([key, item]) => listChangedSecrets(item, [...path, key]));
 }

@@ -6,7 +6,7 @@ import type { Tx } from '#libs/orm';
 import { removeInBatches } from '#libs/retention';
 import type { Queryable } from '#libs/sql';
 import type { HistoryVia } from './contract.ts';
-import { diffSnapshots, type FieldChanges, hideSecrets } from './rules.ts';
+import { diffSnapshots, type FieldChanges, hideSecrets, secretMarks } from './rules.ts';
 import { insertEntries, removeOldEntries } from './statements.ts';
 
 /** What an entry says about its cause; the context of a served request fits. */
@@ -30,7 +30,10 @@ type ReadSnapshots = (tx: Tx, params: { readonly ids: readonly number[] }) => Pr
 
 /** Objects as they were before the work. */
 export interface Tracked {
-  /** Changes up to now, e.g. for the reply; the entry itself is written at the end of the transaction. */
+  /**
+   * Changes up to now for the reply, with `{set: true}` for every secret inside of a value; the entry itself is written at
+   * the end of the transaction.
+   */
   changesOf(id: number): Promise<FieldChanges>;
 }
 
@@ -87,7 +90,7 @@ export function createHistory<Kind extends string>(snapshots: Readonly<Record<Ki
       tx.afterFlush(() => write(tx, context, kind, distinct, before));
       return {
         changesOf: async (id) =>
-          diffSnapshots(before.get(id)?.value, (await read(tx, kind, [id])).get(id)?.value) ?? {},
+          diffSnapshots(before.get(id)?.value, (await read(tx, kind, [id])).get(id)?.value, secretMarks.set) ?? {},
       };
     },
     created: (tx, context, kind, ids) => tx.afterFlush(() => write(tx, context, kind, [...new Set(ids)], new Map())),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { diffSnapshots, hideSecrets } from './index.ts';
+import { secretMarks } from './rules.ts';
 
 describe('diffSnapshots (W10)', () => {
   it('returns the changed fields with old and new values', () => {
@@ -33,9 +34,23 @@ describe('hideSecrets (W10)', () => {
     expect(diffSnapshots(before, after)).toEqual({
       bot_token: { changed: true },
       settings: {
-        old: { api_key: { set: true }, model: 'm' },
-        new: { api_key: { set: true }, model: 'm' },
+        old: { api_key: { changed: true }, model: 'm' },
+        new: { api_key: { changed: true }, model: 'm' },
       },
+    });
+  });
+
+  it('marks only the secrets that differ, in lists too, and none for a reply', () => {
+    const secrets = (first: string, second: string) => ({ bots: [{ token: first }, { token: second, name: 'b' }] });
+    const [old, now] = [secrets('a', 'b'), secrets('a', 'c')].map((value) => hideSecrets({ config: value }) as object);
+    const [set, changed] = [{ set: true }, { changed: true }];
+    const marked = (mark: object) => ({ bots: [{ token: set }, { token: mark, name: 'b' }] });
+    expect(diffSnapshots({ ...old }, { ...now })).toEqual({ config: { old: marked(changed), new: marked(changed) } });
+    expect(diffSnapshots({ ...old }, { ...now }, secretMarks.set)).toEqual({
+      config: { old: marked(set), new: marked(set) },
+    });
+    expect(diffSnapshots(undefined, { ...old })).toEqual({
+      config: { old: null, new: { bots: [{ token: changed }, { token: changed, name: 'b' }] } },
     });
   });
 

@@ -70,7 +70,7 @@ describe('history of the workspace file (W10)', () => {
     expect(await fixture.call(listHistory, { kind: 'journeys', id: idOf('journeys', 'join') })).toEqual(bySlug);
     expect(bySlug.items[0]?.changes).toEqual({
       'steps.welcome.title': { old: 'Welcome', new: 'Hello' },
-      'steps.welcome.config': { old: { api_key: { set: true } }, new: { api_key: { set: true } } },
+      'steps.welcome.config': { old: { api_key: { changed: true } }, new: { api_key: { changed: true } } },
     });
     expect(JSON.stringify(bySlug)).not.toContain('key of');
   });

@@ -97,7 +97,7 @@ describe('steps (W5, W16)', () => {
     await update('a', { title: 'T' });
     const [, patch] = await historyOf(slug);
     expect(patch?.changes).toEqual({
-      'steps.a.config': { old: {}, new: { colour: 'red', api_key: { set: true } } },
+      'steps.a.config': { old: {}, new: { colour: 'red', api_key: { changed: true } } },
     });
     const { config } = await fixture.call(rpcs.readStepConfig, { journey_slug: slug, step_slug: 'a' });
     expect(config).toMatchObject({ colour: 'red' });

@@ -51,8 +51,9 @@ const snapshots = {
     'holons',
     sql`o.slug`,
     sql`'name', o.name, 'slug', o.slug, 'class', c.slug, 'parent_id', o.parent_id, 'description', o.description, 'links', o.links,
-      'locations', o.infos -> 'locations', 'spheres', o.infos -> 'spheres', 'info_fields', o.infos - 'locations' - 'spheres', 'logo_url', o.logo_url,
-      'journey_ids', (select json_agg(a.journey_id order by a.position, a.journey_id) from directory.holon_journeys a where a.holon_id = o.id)`,
+      'locations', coalesce(o.infos -> 'locations', '[]'), 'spheres', coalesce(o.infos -> 'spheres', '[]'), 'info_fields', o.infos - 'locations' - 'spheres', 'logo_url', o.logo_url,
+      'journey_ids', coalesce((select json_agg(a.journey_id order by a.position, a.journey_id) from directory.holon_journeys a
+        where a.holon_id = o.id), '[]')`,
     sql`directory.holons o join directory.object_classes c on c.id = o.class_id`,
   ),
   memberships: snapshot(
