@@ -18,6 +18,7 @@ import { emitWritten } from '../events/index.ts';
 import { lockJourneys } from '../journeys/index.ts';
 import { lockWorkspace } from '../person-rows/index.ts';
 import type { workspaceRpcs } from './contract.ts';
+import { nameChanges } from './name-changes.ts';
 import { readWorkspaceEdits } from './read-edits.ts';
 import { readStored } from './read-stored.ts';
 import { ChangeLog, labelOf } from './rules/changes.ts';
@@ -104,7 +105,7 @@ async function applyIn(
   if (summary.created + summary.updated > 0) {
     recordAudit(tx, context, { changes: log.describe(targets, (target) => written.idOfTarget('accounts', target)) });
   }
-  return { ...summary, ids: idsOf(targets, written, dryRun) };
+  return { ...summary, diff: await nameChanges(tx, summary.diff), ids: idsOf(targets, written, dryRun) };
 }
 
 export type WriteDependencies = Pick<Dependencies, 'jobs' | 'eventOutbox' | 'history'>;

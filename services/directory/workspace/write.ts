@@ -110,21 +110,16 @@ async function attachAll(
   log: ChangeLog,
 ): Promise<AttachedRow[]> {
   const targetList = field === 'journeys' ? 'journeys' : 'classes';
-  const names = new Map<number, string>();
   const input = targets[list].flatMap(({ item, key }) => {
     const given = item.value[field];
     if (!Array.isArray(given)) return [];
-    const ids = (given as string[]).map((name) => idOf(targetList, name));
-    for (const [index, id] of ids.entries()) names.set(id, String(given[index]));
-    return [{ owner_id: idOf(list, key), targets: ids }];
+    return [{ owner_id: idOf(list, key), targets: (given as string[]).map((name) => idOf(targetList, name)) }];
   });
   const changed: AttachedRow[] = [];
   for (const batch of batches(input)) {
     for (const row of await attach[table](tx, { attachments: JSON.stringify(batch) })) changed.push(row);
   }
-  const slugsOf = (ids: readonly number[]): string[] => ids.map((id) => names.get(id) ?? `#${id}`);
-  for (const row of changed)
-    log.addUpdate(list, row.owner_id, [{ field, old: slugsOf(row.old), new: slugsOf(row.new) }]);
+  for (const row of changed) log.addUpdate(list, row.owner_id, [{ field, old: row.old, new: row.new }]);
   return changed;
 }
 

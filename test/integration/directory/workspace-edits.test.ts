@@ -231,7 +231,9 @@ describe('a membership that was changed over the API (W24)', () => {
       `update directory.memberships set step_id = (select id from directory.journey_steps where slug = 'member')`,
       { step_slug: { old: 'welcome', new: 'member' } },
     );
-    expect(await diff(file())).toMatchObject([{ list: 'memberships', fields: [{ field: 'step_id', edited: true }] }]);
+    expect(await diff(file())).toMatchObject([
+      { list: 'memberships', fields: [{ field: 'step', old: 'member', new: 'welcome', edited: true }] },
+    ]);
     expect(await apply(file(), { keep_edits: true })).toMatchObject({ updated: 0 });
     await apply(file());
   });
@@ -260,5 +262,68 @@ describe('a membership that was changed over the API (W24)', () => {
     expect(await diff(file())).toMatchObject(expected);
     expect(await apply(file(), { keep_edits: true })).toMatchObject({ created: 0, updated: 0 });
     expect(await apply(file())).toMatchObject({ created: 1 });
+  });
+});
+
+describe('the terms of a diff (W24)', () => {
+  it('are the fields of the file, with keys and slugs in place of ids', async () => {
+    await apply({
+      spheres: [{ key: 'soil', name: 'Soil' }],
+      classes: [{ slug: 'yard', label: 'Yard', allowed_children: ['group'] }],
+      journeys: [{ slug: 'visit', name: 'Visit', applies_to: 'yard', steps: [{ slug: 'asked' }, { slug: 'seen' }] }],
+      people: [{ key: 'kim', name: 'Kim' }],
+      holons: [
+        { slug: 'yard', name: 'Yard', class: 'yard', spheres: ['soil'], locations: ['DE'], journeys: ['visit'] },
+        { slug: 'hut', name: 'Hut', class: 'group', parent: 'yard' },
+      ],
+      accounts: [{ email: 'kim@example.org', person: 'kim' }],
+      memberships: [{ person: 'kim', holon: 'hut', journey: 'visit', step: 'seen', responsible: 'kim' }],
+    });
+    const changes = await diff({
+      classes: [{ slug: 'yard', parent: 'group', allowed_children: [] }],
+      journeys: [{ slug: 'visit', applies_to: 'group' }],
+      holons: [
+        { slug: 'yard', spheres: [], locations: ['FR'], journeys: ['join', 'visit'] },
+        { slug: 'hut', parent: null },
+      ],
+      accounts: [{ email: 'kim@example.org', person: 'ada', active: false, teams: [{ holon: 'hut' }] }],
+      memberships: [{ person: 'kim', holon: 'hut', journey: 'visit', step: 'asked', responsible: null }],
+    });
+    expect(
+      changes.map(({ key, fields }) => [key, fields.map(({ field, old, new: next }) => [field, old, next])]),
+    ).toEqual([
+      [
+        'yard',
+        [
+          ['parent', null, 'group'],
+          ['allowed_children', ['group'], []],
+        ],
+      ],
+      ['visit', [['applies_to', 'yard', 'group']]],
+      [
+        'yard',
+        [
+          ['locations', ['DE'], ['FR']],
+          ['spheres', ['soil'], []],
+          ['journeys', ['visit'], ['join', 'visit']],
+        ],
+      ],
+      ['hut', [['parent', 'yard', null]]],
+      [
+        'kim@example.org',
+        [
+          ['person', 'kim', 'ada'],
+          ['active', true, false],
+          ['teams.hut', null, 'active'],
+        ],
+      ],
+      [
+        'kim/hut/visit',
+        [
+          ['step', 'seen', 'asked'],
+          ['responsible', 'kim', null],
+        ],
+      ],
+    ]);
   });
 });

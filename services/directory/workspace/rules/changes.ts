@@ -4,11 +4,11 @@ import type { Static } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import type { workspaceChange } from '../contract.ts';
 import { overwritesEdit, type WorkspaceEdits } from './edits.ts';
+import { type FieldChange, toFileChanges } from './file-changes.ts';
 import type { Target, Targets } from './resolve.ts';
 import { keyFields, type ListName, listNames } from './vocabulary.ts';
 
 type Change = Static<typeof workspaceChange>;
-type FieldChange = Omit<Change['fields'][number], 'edited'>;
 
 /** Maximum changes in the diff. Counts are always complete. */
 const maxListed = 1_000;
@@ -149,9 +149,9 @@ function describeUpdate(
   edits: WorkspaceEdits,
 ): Change {
   const known = edits.of(list, target.storedId ?? 0);
-  const fields = changes.map((change) =>
-    hideSecret(list, { ...change, ...(overwritesEdit(list, known, change) ? { edited: true } : {}) }),
-  );
+  const fields = changes
+    .flatMap((change) => toFileChanges(list, change))
+    .map((change) => hideSecret(list, { ...change, ...(overwritesEdit(list, known, change) ? { edited: true } : {}) }));
   const isEdited = fields.some(({ edited }) => edited === true);
   return { list, key: labelOf(list, target), action: 'update', ...(isEdited ? { edited: true } : {}), fields };
 }

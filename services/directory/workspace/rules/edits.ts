@@ -2,7 +2,8 @@
 import { diffPaths, type Edits, type FieldPath } from '#libs/history';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { Target, Targets } from './resolve.ts';
-import { referenceColumns, type Stored } from './rows.ts';
+import type { FieldChange } from './file-changes.ts';
+import type { Stored } from './rows.ts';
 import { keyFields, type ListName, listNames, vocabulary } from './vocabulary.ts';
 
 export interface WorkspaceEdits {
@@ -32,25 +33,16 @@ function toHistoryPath(list: ListName, [field = '', ...keys]: FieldPath): FieldP
   return [historyFields[list]?.[field] ?? field, ...keys];
 }
 
-interface Change {
-  readonly field: string;
-  readonly old: unknown;
-  readonly new: unknown;
-}
-
-/** Whether a change of a column would overwrite an edit. */
-export function overwritesEdit(list: ListName, edits: Edits | undefined, { field, old, new: next }: Change): boolean {
+/** Whether a change of a field of the file would overwrite an edit. */
+export function overwritesEdit(
+  list: ListName,
+  edits: Edits | undefined,
+  { field, old, new: next }: FieldChange,
+): boolean {
   if (edits === undefined) return false;
   const isNewStep = list === 'journeys' && field.startsWith('steps.') && next === 'new step';
-  const paths = isNewStep ? [[`${field}.title`]] : diffPaths(old, next, [toFileField(list, field)]);
+  const paths = isNewStep ? [[`${field}.title`]] : diffPaths(old, next, [field]);
   return paths.some((path) => edits.isEdited(toHistoryPath(list, path)));
-}
-
-function toFileField(list: ListName, column: string): string {
-  if (list === 'accounts' && column === 'is_active') return 'active';
-  if (column === 'step_id') return 'step';
-  const found = Object.entries(referenceColumns[list] ?? {}).find(([, [name]]) => name === column);
-  return found?.[0] ?? column;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Statements that look up the keys of a workspace document, check the trees, and read uploaded chunks of documents. */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
+import type { ReferencedList } from '../rules/file-changes.ts';
 import type { ListName } from '../rules/vocabulary.ts';
 
 const keyRow = { key: t.text, id: t.integer };
@@ -24,6 +25,25 @@ export const findByKey = {
   memberships: byKey('memberships', 'memberships', sql`key`),
   relationships: byKey('relationships', 'relationships', sql`key`),
 } as const satisfies Record<ListName, unknown>;
+
+function byId(list: string, table: string, key: Sql) {
+  return statement.many({
+    name: `workspace.name-${list}`,
+    params: { ids: t.integer.array },
+    row: { id: t.integer, key: t.text.nullable },
+    sql: ({ ids }) => sql`select id, ${key} as key from ${sql.id(`directory.${table}`)} where id = any(${ids})`,
+  });
+}
+
+/** Statements that return the keys of objects that other objects of a workspace refer to. */
+export const findKeys = {
+  spheres: byId('spheres', 'spheres', sql`key`),
+  classes: byId('classes', 'object_classes', sql`slug`),
+  journeys: byId('journeys', 'journeys', sql`slug`),
+  people: byId('people', 'people', sql`key`),
+  holons: byId('holons', 'holons', sql`slug`),
+  steps: byId('steps', 'journey_steps', sql`slug`),
+} as const satisfies Partial<Record<ReferencedList, unknown>>;
 
 /** Returns the keys of merged people, with the surviving person (I5). */
 export const findFormerKeys = statement.many({
