@@ -133,10 +133,9 @@ describe('incomplete booking events', () => {
   it('links a reschedule with invalid times, so that its cancellation matches the booking (D79, D82)', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    const [conversation] = await simulator.booked(chain);
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject(
-      {
-        outcome: 'refused_times',
-      },
+      { outcome: 'refused_times', conversation_id: conversation?.id },
     );
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
     await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1));

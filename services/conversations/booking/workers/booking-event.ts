@@ -27,7 +27,7 @@ import { addLink } from '../statements/attendance.ts';
 import { type BookingRow, findEarlierReceipt } from '../statements/booking.ts';
 import { applyBooking } from './apply.ts';
 import { addErrorNote, retryWaitingReceipts } from './create.ts';
-import { lockMatch, type Match } from './match.ts';
+import { findMatch, lockMatch, type Match } from './match.ts';
 import { mergeBookings } from './merge.ts';
 import { prepare, type PreparedEvent, type Refusal } from './prepare.ts';
 import { applySeats, followRequests } from './seats.ts';
@@ -57,17 +57,18 @@ export function createBookingEventWorker(dependencies: Dependencies) {
         if (link !== undefined) await applyLocked(dependencies, tx, link);
         const settlement =
           'outcome' in prepared
-            ? await refuse(dependencies, tx, receipt, prepared, run)
+            ? await refuse(dependencies, tx, receipt, { refusal: prepared, event }, run)
             : await applyLocked(dependencies, tx, prepared);
         await settle(dependencies, tx, receipt, { ...settlement, ...more });
       });
     } catch (error) {
       const refusal = dependencies.refusals.explain(error);
       if (!(refusal instanceof DataTooLarge)) throw error;
-      const settlement: Settlement = { outcome: 'refused_data_too_large', message: refusal.message };
+      const tooLarge = { outcome: 'refused_data_too_large', message: refusal.message } as const;
       const unstored = isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
       await run.complete(async (tx) => {
         if (unstored !== undefined) await applyLocked(dependencies, tx, unstored);
+        const settlement = await refuse(dependencies, tx, receipt, { refusal: tooLarge, event }, run);
         await settle(dependencies, tx, receipt, { ...settlement, ...more });
       });
     }
@@ -105,16 +106,21 @@ async function waitForEarlierReceipts(
   }
 }
 
+/** Returns the settlement of a refused event, with the conversation of its booking, whose timeline shows it (W9). */
 async function refuse(
   dependencies: Dependencies,
   tx: Tx,
-  { id: receiptId }: StoredReceipt,
-  { hostNote, ...settlement }: Refusal,
+  { id: receiptId, person_id: hostId }: StoredReceipt,
+  { refusal, event }: { readonly refusal: Refusal; readonly event: BookingEvent },
   { requestId }: JobRun<unknown>,
 ): Promise<Settlement> {
+  const { hostNote, ...settlement } = refusal;
   if (hostNote !== undefined)
     await addErrorNote(dependencies, tx, { ...hostNote, receiptId, requestId, message: settlement.message });
-  return settlement;
+  if (settlement.outcome === 'person_not_found') return settlement;
+  const { bookings, isAmbiguous } = await findMatch(tx, event, Number(hostId));
+  const conversationId = isAmbiguous ? undefined : (bookings[0]?.conversation_id ?? undefined);
+  return { ...settlement, conversationId };
 }
 
 /** Settles the receipt. A replay with an unchanged outcome is not published again (V9). */
