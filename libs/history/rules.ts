@@ -41,7 +41,9 @@ export function diffSnapshots(
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
-const isDigest = (value: unknown): value is JsonObject => isJsonObject(value) && Object.hasOwn(value, digestField);
+const digestOf = (value: unknown): unknown =>
+  isJsonObject(value) && Object.hasOwn(value, digestField) ? value[digestField] : undefined;
+const isDigest = (value: unknown): boolean => digestOf(value) !== undefined;
 
 /** Replaces the digests inside of a value. `other` is the value with which it is compared. */
 function withoutDigests(value: unknown, other: unknown, changedSecret: SecretMark): unknown {
@@ -50,8 +52,7 @@ function withoutDigests(value: unknown, other: unknown, changedSecret: SecretMar
       withoutDigests(item, Array.isArray(other) ? other[index] : undefined, changedSecret),
     );
   if (!isJsonObject(value)) return value;
-  if (isDigest(value))
-    return isDigest(other) && other[digestField] === value[digestField] ? secretMarks.set : changedSecret;
+  if (isDigest(value)) return digestOf(other) === digestOf(value) ? secretMarks.set : changedSecret;
   const others = isJsonObject(other) ? other : {};
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [

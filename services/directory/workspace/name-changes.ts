@@ -3,6 +3,7 @@ import type { Static } from '#libs/contract';
 import type { Queryable } from '#libs/sql';
 import type { workspaceChange } from './contract.ts';
 import { nameReferences, type ReferencedList } from './rules/file-changes.ts';
+import type { ListName } from './rules/vocabulary.ts';
 import { findKeys } from './statements/lookups.ts';
 
 type Change = Static<typeof workspaceChange>;
@@ -11,7 +12,7 @@ type Change = Static<typeof workspaceChange>;
 export async function nameChanges(db: Queryable, changes: readonly Change[]): Promise<Change[]> {
   const ids = new Map<ReferencedList, Set<number>>();
   rename(changes, (list, id) => {
-    ids.set(list, (ids.get(list) ?? new Set()).add(id));
+    ids.set(list, (ids.get(list) ?? new Set<number>()).add(id));
     return '';
   });
   const names = new Map<string, string>();
@@ -30,6 +31,9 @@ const rename = (changes: readonly Change[], nameOf: Parameters<typeof nameRefere
       ? change
       : {
           ...change,
-          fields: change.fields.map((field) => ({ ...field, ...nameReferences(change.list, field, nameOf) })),
+          fields: change.fields.map((field) => ({
+            ...field,
+            ...nameReferences(change.list as ListName, field, nameOf),
+          })),
         },
   );
