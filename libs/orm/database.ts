@@ -5,7 +5,14 @@
 import pg from 'pg';
 import type { SpanAttributes } from '#libs/telemetry';
 import { registerConnection, type Connection, Transaction } from './transaction.ts';
-import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
+import {
+  isConnectionError,
+  isLostConnection,
+  isLostReference,
+  isTransient,
+  needsAnotherConnection,
+  toDatabaseError,
+} from './errors.ts';
 import { rowParsers } from './parsers.ts';
 import { type DatabaseOptions, createPool, type PoolStats } from './pool.ts';
 import { WriteCoalescer } from './write-coalescer.ts';
@@ -351,7 +358,7 @@ class PooledDatabase implements Database {
 
   #attemptsAfter(error: unknown): number {
     if (needsAnotherConnection(error)) return this.#pool.options.max + 1; // each connection may have the problem
-    if (isTransient(error)) return maxAttempts;
+    if (isTransient(error) || isLostReference(error)) return maxAttempts;
     return isLostConnection(error) ? 1 + maxLostConnections : 1;
   }
 }

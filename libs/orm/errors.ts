@@ -36,6 +36,7 @@ const poolExhausted = /^timeout exceeded when trying to connect/;
 export const refusesStartOptions = /^unsupported startup parameter/;
 const queryCanceled = '57014';
 const conflictCodes = new Set(['40001', '40P01']);
+const foreignKeyViolation = '23503';
 const lockNotAvailable = '55P03';
 const inFailedTransaction = '25P02';
 const featureNotSupported = '0A000';
@@ -109,6 +110,14 @@ export function isTransient(error: unknown): boolean {
 /** True for a serialization failure or deadlock with a concurrent transaction. */
 function isConflict(error: unknown): boolean {
   return conflictCodes.has(sqlStateOf(error) ?? '');
+}
+
+/**
+ * True when a row that the statement refers to, or still depends on, was written concurrently. A repeated transaction
+ * finds the present state.
+ */
+export function isLostReference(error: unknown): boolean {
+  return sqlStateOf(error) === foreignKeyViolation;
 }
 
 /** Returns true when PostgreSQL skipped the statement because an earlier statement of the transaction had failed. */

@@ -50,10 +50,8 @@ interface ApplyOptions {
 /** Maximum reported problems. A larger number is caused by one repeated mistake. */
 const maxProblems = 5_000;
 const maxAttempts = 3;
-/**
- * SQL states of conflicts with a concurrent writer that used a slug or removed a row. A retry sees the writer's change.
- */
-const lostRaces = new Set(['23505', '23503']);
+/** SQL state of a conflict with a concurrent writer that used a slug. A retry sees the writer's change. */
+const uniqueViolation = '23505';
 
 /**
  * Applies a workspace document. @throws AppError `invalid_workspace` with all problems (details `problems`: `[{path,
@@ -75,7 +73,7 @@ export async function applyWorkspace(
     try {
       return await transactionOrDryRun(deps.jobs, dryRun, work);
     } catch (error) {
-      if (attempt >= maxAttempts || !lostRaces.has(sqlStateOf(error) ?? '')) throw error;
+      if (attempt >= maxAttempts || sqlStateOf(error) !== uniqueViolation) throw error;
     }
   }
 }

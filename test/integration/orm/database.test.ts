@@ -12,6 +12,7 @@ class Migration20260101000000_things extends Migration {
       at timestamptz not null default now(),
       big bigint not null default 1,
       doc jsonb not null default '{}',
+      parent integer constraint things__parent__foreign references things(id),
       constraint things__id__check check (id > 0))`);
   }
 }
@@ -266,6 +267,21 @@ describe('createDatabase (architecture#data)', () => {
           [first, second],
         ]),
       ).resolves.toEqual([{ sum: 6 }]);
+    });
+
+    it('retries a transaction that refers to a row deleted meanwhile, up to six times', async () => {
+      const addChild = { name: 'thing.add-child', text: `insert into things (id, name, parent) values ($1, $2, $3)` };
+      const [parent, child] = [newId(), newId()];
+      let attempts = 0;
+      const run = (parentAt: number): Promise<void> =>
+        db.transaction(async (tx) => {
+          if (++attempts === parentAt) await tx.query(addThing, [parent, `parent ${parent}`]);
+          await tx.query(addChild, [child, `child ${child}`, parent]);
+        });
+      await expect(run(0)).rejects.toMatchObject({ constraint: 'things__parent__foreign' });
+      expect(attempts).toBe(6);
+      await run(8);
+      await expect(db.query(findThing, [child])).resolves.toHaveLength(1);
     });
 
     it('sends the statements of beforeCommit together with the commit, and fails with their error', async () => {
