@@ -130,7 +130,7 @@ describe('POST /api/v1/accounts (W7)', () => {
       global_editor: true,
       teams: [{ holon_id: holon('south'), active: false }, { holon_id: holon('north') }],
     };
-    const { status, json } = await post('', request);
+    const { status, json, headers } = await post('', request);
     expect(status).toBe(201);
     const { account, invitation } = json;
     expect(account).toEqual({
@@ -154,7 +154,8 @@ describe('POST /api/v1/accounts (W7)', () => {
     const hours = (Date.parse(invitation.expires_at) - Date.now()) / 3_600_000;
     expect(hours).toBeGreaterThan(71.9);
     expect(hours).toBeLessThanOrEqual(72);
-    expect((await get(`/${account.id}`)).json).toEqual({ account });
+    const read = await get(`/${account.id}`);
+    expect([read.json, read.headers.get('etag')]).toEqual([{ account }, headers.get('etag')]);
     expect(await platform.findInDatabase(invitation.token)).toEqual([]);
     expect(await platform.readLogs()).not.toContain(invitation.token);
     const [entry] = await historyOf(account.id);

@@ -73,9 +73,9 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
         note: expect.objectContaining({ body: 'Met at the lake.', note_type: 'note' }),
       },
     ]);
-    expect((await platform.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host })).json).toEqual(
-      answer.json.person,
-    );
+    const read = await platform.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host });
+    expect(read.headers.get('etag')).toBe(answer.headers.get('etag'));
+    expect(read.json).toEqual(answer.json.person);
   });
 
   it('returns 409 with the matching fields and existing people', async () => {

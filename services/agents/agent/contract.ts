@@ -36,10 +36,12 @@ export const AgentOut = Type.Object(
 
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 
+const maxSlugLength = 100;
+
 /** One agent of the workspace file with its secrets (rules/workspace#workspace-file, D33e). */
 export const AgentItem = Type.Object(
   {
-    slug: Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' }),
+    slug: Type.String({ minLength: 1, maxLength: maxSlugLength, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' }),
     name: singleLine({ minLength: 1 }),
     prompt: Type.Optional(nullable(Type.String())),
     infos: Type.Optional(nullable(jsonObject)),
@@ -91,7 +93,7 @@ const maxPromptLength = 100_000;
 export const maxAgentDataBytes = 1_048_576;
 
 const agentFields = {
-  name: singleLine({ minLength: 1, maxLength: 500, description: 'Must not be blank.' }),
+  name: singleLine({ maxLength: 500, description: 'Must not be blank.' }),
   prompt: Type.Optional(
     nullable(Type.String({ maxLength: maxPromptLength, description: 'Instructions. Null removes them.' })),
   ),
@@ -108,8 +110,8 @@ const configField = (description: string) =>
 
 export const newAgent = Type.Object(
   {
-    slug: Type.String({
-      ...AgentItem.properties.slug,
+    slug: singleLine({
+      maxLength: maxSlugLength,
       description: 'Letters, digits, `_` and `-`. Must not be used by another agent.',
     }),
     ...agentFields,

@@ -12,10 +12,11 @@ export function createAccountHandlers({
   bus,
   invitations,
 }: Pick<Dependencies, 'bus' | 'invitations'>): RouteHandlers<(typeof accountRoutes)[number]> {
-  /** Reads a reply of bounded size, and marks a replayed one. */
+  /** Reads a reply of bounded size. Sets the headers for its tag and for a replay. */
   const read = <R extends Rpc>(reply: RawReply, ctx: HttpContext): ReplyOf<R> => {
     if (reply.kind !== 'bytes') throw new Error('the reply with an invitation is a stream');
     if (reply.replayed === true) ctx.res.setHeader('Idempotent-Replayed', 'true');
+    if (reply.etag !== undefined) ctx.res.setHeader('ETag', reply.etag);
     return parseJson(Buffer.from(reply.bytes).toString('utf8')) as ReplyOf<R>;
   };
   const address = (ctx: HttpContext, { seed, expires_at: expiresAt }: { seed: string; expires_at: string }) => {

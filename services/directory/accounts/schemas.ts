@@ -51,7 +51,7 @@ const rights = {
   ),
 };
 export const newAccount = Type.Object(
-  { email: Type.String({ minLength: 1, maxLength: 320, description: 'Unique, ignoring case.' }), ...rights },
+  { email: Type.String({ maxLength: 320, description: 'Unique, ignoring case.' }), ...rights },
   { $id: 'NewAccount' },
 );
 /** Fields of an update. Absent fields remain unchanged; lists are replaced. */

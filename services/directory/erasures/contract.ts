@@ -1,6 +1,6 @@
 /** Erasure of a person in all services: started over HTTP or by the CLI, run by a job (rules/people#export-and-erasure; W1, W20). */
 import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
-import { anyId, instant, rowId, v1Errors } from '../api-objects/contract.ts';
+import { anyId, ifMatch, instant, rowId, v1Errors } from '../api-objects/contract.ts';
 import { chatIds } from '../person-data/contract.ts';
 
 /** Services in the order of the erasure. The directory is last: its rows identify the person in the others. */
@@ -51,9 +51,10 @@ export const erasureRpcs = {
     audit: 'person.erase',
     idempotent: true,
     summary: 'Starts the erasure of a person in all services and closes the accounts of the person (W1).',
-    request: Type.Object({ person_id: anyId('Id of the person.'), ...newErasure.properties }),
+    request: Type.Object({ person_id: anyId('Id of the person.'), ...newErasure.properties, ...ifMatch }),
     reply: Type.Object({ erasure: startedErasure }),
     errors: {
+      ...v1Errors.precondition,
       ...v1Errors.validation('`confirm` is not the name of the person.'),
       ...v1Errors.denied('The caller is not a superuser.'),
       ...v1Errors.notFound('The person does not exist.'),

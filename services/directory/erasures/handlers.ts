@@ -7,6 +7,8 @@ import { transactionOrDryRun, type Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import type { Dependencies } from '../dependencies.ts';
 import { retainSuperuser } from '../accounts/index.ts';
+import { getPerson } from '../api-objects/index.ts';
+import { checkIfMatch } from '../lists/index.ts';
 import { closeAccounts, eraseFromDirectory, findErasure, findPersonIdentity } from '../person-data/index.ts';
 import { lockRowsOfPeople } from '../person-rows/index.ts';
 import { erasedServices, erasureJobs, type erasureRpcs } from './contract.ts';
@@ -26,13 +28,14 @@ export function createErasureHandlers(deps: Deps): Operations {
 function createClientHandlers(deps: Deps): Pick<Operations, 'erasePerson' | 'getErasure'> {
   const { db, idempotency } = deps;
   return {
-    erasePerson: async ({ person_id: id, confirm }, context) => {
+    erasePerson: async ({ person_id: id, confirm, if_match: condition }, context) => {
       const { actor } = context;
       if (actor?.kind !== 'user' || !actor.superuser) throw await denied(db, id);
       const by = { account_id: actor.accountId, key_id: actor.key?.id ?? null, via: context.via ?? null };
       const start = async (tx: Tx) => {
         if (!isPossibleId(id)) throw notFound();
         if ((await lockRowsOfPeople(tx, [id])).length === 0) throw notFound();
+        await checkIfMatch(condition, () => getPerson(tx, { id }));
         const person = await identifyErased(tx, id, { visitor_ids: [], telegram_user_ids: [] });
         if (confirm !== person.name) throw badRequest('confirm must be the exact name of the person.');
         const erasureId = await begin(tx, deps, { person, by, operator: `account ${actor.accountId}` }, context);

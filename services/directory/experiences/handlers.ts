@@ -1,8 +1,9 @@
 /** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
+import { entityTag } from '#libs/etag';
 import { type JsonObject, parseJson } from '#libs/json';
-import { type HandlersOf, rawJson } from '#libs/nats';
+import { type HandlersOf, rawJson, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { isBlank } from '#libs/text';
 import type { Dependencies } from '../dependencies.ts';
@@ -61,7 +62,7 @@ export function createExperienceHandlers({
         await emitWritten(eventOutbox, tx, 'holon', 'created', [id]);
         history.created(tx, context, 'holons', [id]);
         const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
-        return rawJson(`{"experience":${written.body}}`);
+        return withEtag(rawJson(`{"experience":${written.body}}`), entityTag(written.tag));
       }),
     checkExperienceLogo: async ({ experience_id: id }, { actor }) => {
       const row = isPossibleId(id) ? await findExperience(db, { id, ...readViewer(actor) }) : undefined;

@@ -66,7 +66,7 @@ function find(db: Database, kind: Kind, given: string, actor: Actor | undefined)
     memberships: () => findMembership(db, { id, ...viewer }),
     relationships: () => findRelationship(db, { id, ...viewer }),
     journeys: () => findJourney(db, { id, slug: given }),
-    classes: () => findClass(db, { path: given }),
+    classes: () => findClass(db, { path: given, seesRetired: mayEditWorkspace(actor) }),
     accounts: () => findAccount(db, { id }),
   };
   return finders[kind]();

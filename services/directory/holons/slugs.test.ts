@@ -5,6 +5,7 @@ describe('slugs of new holons', () => {
   it.each([
     ['Spring Walk 2026', 'spring-walk-2026'],
     ['  Été à Paris!  ', 'ete-a-paris'],
+    ['Größe Łódź Ørsted', 'grosse-lodz-orsted'],
     ['日本', 'holon'],
     ['..', 'holon'],
     ['a'.repeat(200), 'a'.repeat(80)],

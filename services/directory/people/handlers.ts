@@ -5,9 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
+import { entityTag } from '#libs/etag';
 import type { EventOutbox } from '#libs/feed';
 import { historyContextOfJob } from '#libs/history';
-import { type Handler, type HandlersOf, type RawJson, rawJson, type RequestContext } from '#libs/nats';
+import { type Handler, type HandlersOf, rawJson, type RequestContext, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { emailKey, isBlank, phoneDigits } from '#libs/text';
@@ -75,7 +76,7 @@ function createCreatePerson(
     const viewer = readViewer(actor);
     if (!viewer.seesAll)
       throw new AppError({ code: 'permission_denied', message: 'Creating people requires global edit access.' });
-    const create = async (tx: Tx): Promise<RawJson> => {
+    const create = async (tx: Tx) => {
       const values = checkNewPerson(request);
       const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
       const { id, person } = await insertUnlessKnown(tx, values, request);
@@ -86,7 +87,7 @@ function createCreatePerson(
         note === undefined ? 'null' : await attachNote(eventOutbox, tx, note, id, membershipId, request, actor);
       const membership = membershipId === undefined ? 'null' : (await getMembershipJson(tx, membershipId, viewer)).body;
       await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
-      return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
+      return withEtag(rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`), entityTag(person));
     };
     return idempotency.run(context, request, create, { isAuthorized: true });
   };

@@ -78,7 +78,7 @@ export const sphereRpcs = {
       ...v1Errors.precondition,
       ...v1Errors.validation('The name is blank.'),
       ...denied,
-      ...v1Errors.notFound('The sphere does not exist.'),
+      ...v1Errors.notFound('The sphere does not exist, or is inactive and the caller cannot edit the set-up.'),
     },
   }),
 } as const;

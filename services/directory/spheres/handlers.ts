@@ -44,10 +44,12 @@ function createCreateSphere({ idempotency, history }: SphereDependencies): Handl
 
 function createUpdateSphere({ idempotency, history }: SphereDependencies): Handler<typeof sphereRpcs.updateSphere> {
   return (request, context) => {
-    requireEditor(context.actor);
     const { sphere_id: id, name, is_active: isActive } = request;
     return idempotency.run(context, request, async (tx) => {
-      if (!isPossibleId(id) || (await lockSphere(tx, { id })) === undefined) throw notFound();
+      const stored = isPossibleId(id) ? await lockSphere(tx, { id }) : undefined;
+      // Inactive spheres do not exist for callers that cannot edit the set-up.
+      if (stored === undefined || (!stored.isActive && !mayEditWorkspace(context.actor))) throw notFound();
+      requireEditor(context.actor);
       await checkIfMatch(request.if_match, () => getSphere(tx, { id }));
       const tracked = await history.recordChanges(tx, context, 'spheres', [id]);
       await saveSphere(tx, { id, name: name === undefined ? undefined : readName(name), isActive });

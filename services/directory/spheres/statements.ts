@@ -1,5 +1,5 @@
 /** Statements on spheres (W15). */
-import { type SqlPart, sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../lists/index.ts';
 
 const sphereSql = sql`json_build_object('id', s.id, 'key', s.key, 'name', s.name, 'is_active', s.is_active)`;
@@ -17,22 +17,20 @@ export const listSpheres = statement.one({
       'next', case when (select count(*) from page) > ${limit} then (select max(id)::text from shown) end)::text as body`,
 });
 
-const oneSql = (id: SqlPart) => sql`select ${sphereSql}::text as body from directory.spheres s where s.id = ${id}`;
-
 /** Returns a sphere as JSON. */
 export const getSphere = statement.one({
   name: 'spheres.get',
   params: { id: t.integer },
   row: bodyRow,
-  sql: ({ id }) => oneSql(id),
+  sql: ({ id }) => sql`select ${sphereSql}::text as body from directory.spheres s where s.id = ${id}`,
 });
 
-/** Locks the sphere and returns it as JSON. */
+/** Locks the sphere. */
 export const lockSphere = statement.maybeOne({
   name: 'spheres.lock',
   params: { id: t.integer },
-  row: bodyRow,
-  sql: ({ id }) => sql`${oneSql(id)} for update`,
+  row: { isActive: t.boolean },
+  sql: ({ id }) => sql`select is_active as "isActive" from directory.spheres where id = ${id} for update`,
 });
 
 /** Returns the first free key among `<base>`, `<base>-2`, `<base>-3`, …. */

@@ -96,6 +96,8 @@ describe('creating an agent (W6)', () => {
 
   it.each([
     ['a blank name', { name: ' \u200b' }],
+    ['an empty name', { name: '' }],
+    ['a slug with a space', { slug: 'not a slug' }],
     ['a bot without a webhook secret', { config: { messaging: { bot_token: '1:abc' } } }],
     ['a weak webhook secret', { config: { messaging: { bot_token: '1:abc', webhook_secret: 'short' } } }],
     ['messaging that is not an object', { config: { messaging: 'x' } }],
@@ -126,7 +128,21 @@ describe('changing an agent (W6, W16)', () => {
     expect(agent.infos).toEqual({ b: 2 });
     expect(Object.keys(changes)).toEqual(['infos', 'config']);
     expect(changes['infos']).toEqual({ old: { a: 1 }, new: { b: 2 } });
-    expect(JSON.stringify(changes)).not.toContain('abc');
+    expect(changes['config']).toEqual({
+      old: {
+        messaging: { bot_token: { set: true }, webhook_secret: { set: true } },
+        list: [{ api_key: { set: true } }, { api_key: { set: true } }],
+      },
+      new: {
+        messaging: { bot_token: { set: true }, webhook_secret: { set: true }, echo_channel: '@log' },
+        list: [{ api_key: { set: true } }],
+        x: 1,
+      },
+    });
+    expect((await update('merged', { config: { list: [{ api_key: 'm' }] } })).changes).toMatchObject({
+      config: { new: { list: [{ api_key: { changed: true } }] } },
+    });
+    await update('merged', { config: { list: [{ api_key: 'k' }] } });
     expect(await storedConfig('merged')).toEqual({
       messaging: { bot_token: '1:abc', webhook_secret: secret, echo_channel: '@log' },
       list: [{ api_key: 'k' }],

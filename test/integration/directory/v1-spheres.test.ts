@@ -96,6 +96,16 @@ describe('spheres.create and spheres.update (W15)', () => {
     }
   });
 
+  it('returns 404 for unknown and inactive spheres to callers that cannot edit the set-up', async () => {
+    const { sphere } = await create('Retired');
+    await fixture.directory.call(updateSphere, { sphere_id: sphere.id, is_active: false }, curator);
+    for (const id of [sphere.id, 999_999]) {
+      expect(await fixture.directory.refusal(updateSphere, { sphere_id: id, name: 'X' }, fixture.guest)).toMatchObject({
+        code: 'not_found',
+      });
+    }
+  });
+
   it('creates one sphere for repeated requests with an Idempotency-Key', async () => {
     const context = { ...contextFor(createSphere, curator), sentIdempotencyKey: 'sphere-1' };
     const call = () => fixture.directory.bus.call(createSphere, { name: 'Once' }, context);

@@ -59,6 +59,7 @@ export const accountRoutes = [
     body: { schema: newAccount },
     handler: 'create-account',
     idempotent: true,
+    etag: true,
     status: 201,
     replies: {
       201: {

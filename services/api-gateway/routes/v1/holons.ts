@@ -130,6 +130,7 @@ export const experienceRoutes = [
     body: { schema: newExperience },
     rpc: directory.rpcs.createExperience,
     status: 201,
+    etag: true,
     replies: { 201: { description: 'The experience.', schema: directory.rpcs.createExperience.reply } },
   }),
   route({

@@ -80,6 +80,7 @@ export const peopleWriteRoutes = [
     scope: 'directory:write',
     body: { schema: newPerson },
     rpc: directory.rpcs.createPerson,
+    etag: true,
     status: 201,
     replies: {
       201: {
@@ -143,8 +144,10 @@ export const personDataRoutes = [
     auth: 'v1',
     scope: 'directory:write',
     params: personId,
+    headers: ifMatch('person'),
     body: { schema: newErasure },
     rpc: erasePerson,
+    toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
     status: 202,
     replies: { 202: { description: 'The erasure has started.', schema: erasePerson.reply } },
   }),

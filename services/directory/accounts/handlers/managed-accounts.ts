@@ -84,7 +84,8 @@ function createInviteAccount({
       const changes = { superuser: account.superuser, global_editor: account.globalEditor, groups: account.groups };
       recordAudit(tx, context, { target: targetOf(id), changes: { ...changes, ...describeTeams(request) } });
       const invitation = await invite(tx, id, seed, tokenSha256);
-      return rawJson(`${(await readBody(tx, id)).slice(0, -1)},"invitation":${invitation}}`);
+      const body = await readBody(tx, id);
+      return withEtag(rawJson(`${body.slice(0, -1)},"invitation":${invitation}}`), entityTag(body));
     };
     return idempotency.run(context, request, create, { isAuthorized: true });
   };

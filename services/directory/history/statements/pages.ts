@@ -71,9 +71,10 @@ export const findJourney = statement.maybeOne({
 /** Finds a class by `<object kind>/<slug>`. */
 export const findClass = statement.maybeOne({
   name: 'directory.history.find-class',
-  params: { path: t.text },
+  params: { path: t.text, seesRetired: t.boolean },
   row: existingRow,
-  sql: ({ path }) => sql`select id from directory.object_classes where object_kind || '/' || slug = ${path}`,
+  sql: ({ path, seesRetired }) =>
+    sql`select id from directory.object_classes where object_kind || '/' || slug = ${path} and (is_active or ${seesRetired})`,
 });
 
 export const findHolon = statement.maybeOne({
