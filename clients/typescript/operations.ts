@@ -1531,8 +1531,8 @@ export type NewJourney = {
   texts?: Record<string, unknown>;
   /** Steps in their order. */
   steps?: NewJourneyStepsItem[];
-  /** Questions in their order. */
-  questions?: NewJourneyQuestionsItem[];
+  /** Questions in their order: texts, or objects. */
+  questions?: (string | NewJourneyQuestionsItem)[];
 };
 
 export type CreateJourneyResult = {
@@ -5442,6 +5442,8 @@ export interface ErasePersonRequest {
     person_id: number;
   };
   headers?: {
+    /** Write only if the person still has one of these ETags; otherwise 412. */
+    'If-Match'?: string;
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
@@ -5455,6 +5457,7 @@ export type ErasePersonError =
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: LastSuperuserError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }

@@ -62,6 +62,7 @@ interface Described {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Described>>;
   readonly items?: Described;
+  readonly anyOf?: readonly Described[];
   readonly required?: readonly string[];
   readonly anyOf?: readonly Described[];
   readonly pattern?: string;
@@ -72,7 +73,7 @@ interface Described {
 function listRows(item: Described, path = ''): string[] {
   return Object.entries(item.properties ?? {}).flatMap(([name, field]) => {
     const needed = item.required?.includes(name) === true ? ' **required**' : '';
-    const below = field.items?.properties === undefined ? field : field.items;
+    const below = [field.items, ...(field.items?.anyOf ?? [])].find((item) => item?.properties !== undefined) ?? field;
     const nested = listTextsKnow(below) ? listRows(below, `${path}${name}.`) : [];
     const meaning = (field.description ?? '').replaceAll('|', '\\|');
     return [`| \`${path}${name}\`${needed} | ${typeOf(field)} | ${meaning} |`, ...nested];

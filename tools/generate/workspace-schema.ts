@@ -1,5 +1,6 @@
 /** JSON Schema of the workspace file for editors, generated from the rules that validate the file. */
 import {
+  type Field,
   type FieldRule,
   type Fields,
   foreignLists,
@@ -86,9 +87,16 @@ function describeValue(name: string, field: string, rule?: FieldRule): string {
 function schemaOf(rule: FieldRule, name: string, location: string): Schema {
   const { kind } = rule.field;
   const schema =
-    rule.field.kind === 'items' ? list(itemOf(rule.field.fields, name, location)) : simple[kind as keyof typeof simple];
+    rule.field.kind === 'items' ? itemsOf(rule.field, name, location) : simple[kind as keyof typeof simple];
   const emptiable = ['array', 'object'].includes(String(schema['type'])) || kind === 'text' || kind === 'line';
   return rule.nullable === true || (emptiable && rule.needed !== 'always') ? withNull(schema) : schema;
+}
+
+/** Items; the text of a shorthand has the schema of its field. */
+function itemsOf({ fields, shorthand }: Extract<Field, { kind: 'items' }>, name: string, location: string): Schema {
+  const item = itemOf(fields, name, location);
+  const rule = shorthand === undefined ? undefined : fields[shorthand];
+  return list(rule === undefined ? item : { anyOf: [schemaOf(rule, name, location), item] });
 }
 
 const withNull = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'].flat() });

@@ -76,7 +76,7 @@ export const listTexts: Readonly<Record<string, ListText>> = {
       bulk_add: 'Allows adding many people at once.',
       texts: 'Page texts, e.g. `welcome`, `enter`, `post`; `goodbyeURL` is an http(s) link.',
       questions:
-        'Questions of a conversation, in order; replaces the stored list. An unchanged text remains the same question.',
+        'Questions of a conversation, in order; replaces the stored list. An unchanged text remains the same question. A text in place of an object is its `text`.',
       'questions.text': 'Text of the question.',
       'questions.is_archived': 'Not displayed any more.',
       steps: 'Steps in order. Steps that the list omits remain.',

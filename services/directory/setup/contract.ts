@@ -103,10 +103,10 @@ export const newJourney = Type.Object(
     name: journeyFields.name,
     steps: Type.Optional(Type.Array(Type.Object(newJourneyStep), { maxItems, description: 'Steps in their order.' })),
     questions: Type.Optional(
-      Type.Array(Type.Object({ text: questionText, is_archived: Type.Optional(isArchivedQuestion) }), {
-        maxItems,
-        description: 'Questions in their order.',
-      }),
+      Type.Array(
+        Type.Union([questionText, Type.Object({ text: questionText, is_archived: Type.Optional(isArchivedQuestion) })]),
+        { maxItems, description: 'Questions in their order: texts, or objects.' },
+      ),
     ),
   },
   { $id: 'NewJourney' },

@@ -92,6 +92,8 @@ describe('classes (W5)', () => {
       code: codes.absent,
     });
     expect(await refusal({ label: 'x' }, others[0])).toMatchObject({ code: codes.absent });
+    const history = { kind: 'classes' as const, id: `holon/${slug}` };
+    expect(await fixture.refusal(rpcs.listHistory, history, others[0])).toMatchObject({ code: codes.absent });
     expect((await update({ is_active: true })).changes).toEqual({ is_active: { old: false, new: true } });
   });
 
@@ -185,7 +187,7 @@ describe('journeys (W5, W16)', () => {
       texts: { welcome: 'Hi' },
       is_conversation: true,
       steps: [{ slug: 'b', title: 'B', pipeline_job: 'recording_import' }, { slug: 'a' }],
-      questions: [{ text: 'Two?' }, { text: 'Old?', is_archived: true }, { text: 'One?' }],
+      questions: [{ text: 'Two?' }, { text: 'Old?', is_archived: true }, 'One?'],
     });
     expect(journey).toMatchObject({ id: expect.any(Number), slug, name: 'Journey', texts: { welcome: 'Hi' } });
     expect(journey.steps.map((step) => [step.slug, step.title, step.order])).toEqual([

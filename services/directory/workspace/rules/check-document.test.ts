@@ -242,7 +242,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
         {
           slug: 'j',
           texts: { welcome: 'Note: hello\nyou', goodbyeURL: '/bye' },
-          questions: [{ text: 'What\nmatters?\n' }],
+          questions: [{ text: 'What\nmatters?\n' }, 'A text alone'],
         },
       ],
     });

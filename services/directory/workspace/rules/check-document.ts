@@ -151,7 +151,7 @@ function checkValue(
   const fail = (message: string, at: Path = path): undefined => void problems.push({ path: [...at], message });
   switch (field.kind) {
     case 'items':
-      return Array.isArray(value) ? { value: checkItems(field.fields, value, path, problems) } : fail('must be a list');
+      return Array.isArray(value) ? { value: checkItems(field, value, path, problems) } : fail('must be a list');
     case 'references':
     case 'texts':
       return Array.isArray(value) ? checkTexts(value, path, fail) : fail('must be a list of texts');
@@ -197,10 +197,16 @@ function checkTexts(
   return { value: list };
 }
 
-function checkItems(fields: Fields, list: readonly unknown[], path: Path, problems: Problem[]): JsonObject[] {
+function checkItems(
+  { fields, shorthand }: Extract<Field, { kind: 'items' }>,
+  list: readonly unknown[],
+  path: Path,
+  problems: Problem[],
+): JsonObject[] {
   const seen = new Map<string, number>();
   const items: JsonObject[] = [];
-  for (const [index, value] of list.entries()) {
+  for (const [index, given] of list.entries()) {
+    const value = typeof given === 'string' && shorthand !== undefined ? { [shorthand]: given } : given;
     const item = checkFields(fields, value, [...path, index], problems);
     if (item === undefined) continue;
     items.push(item);

@@ -36,7 +36,8 @@ export type Field =
   | { kind: 'reference' | 'references'; list: ListName }
   /** A step of the item's journey, by its slug. */
   | { kind: 'step' }
-  | { kind: 'items'; fields: Fields };
+  /** `shorthand`: a text in place of an item is the value of this field. */
+  | { kind: 'items'; fields: Fields; shorthand?: string };
 
 export interface FieldRule {
   readonly field: Field;
@@ -110,7 +111,11 @@ export const vocabulary: Readonly<Record<ListName, Fields>> = {
     bulk_add: flag,
     texts: { field: { kind: 'journey_texts' } },
     questions: {
-      field: { kind: 'items', fields: { text: { field: { kind: 'question' }, needed: 'always' }, is_archived: flag } },
+      field: {
+        kind: 'items',
+        fields: { text: { field: { kind: 'question' }, needed: 'always' }, is_archived: flag },
+        shorthand: 'text',
+      },
     },
     steps: { field: { kind: 'items', fields: step } },
   },
