@@ -18,12 +18,10 @@ export function register(journeys: Command, context: CliContext): void {
     .argument('<step>', 'slug of the step')
     .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, 100)
     .action(async (journey: string, step: string, { limit }: { limit: number }) => {
-      const { directory } = await import('#services/directory'); // contracts take long to load
-      const { items } = await context.call(
-        directory.rpcs.listConfigAudit,
-        { journey_slug: journey, step_slug: step, limit },
-        `step ${step} of a journey ${journey}`,
-      );
+      const call = { path: { journey_slug: journey, step_slug: step }, query: { limit } };
+      const { items } = (
+        await context.http((api) => api.listStepConfigAudit(call), `step ${step} of a journey ${journey}`)
+      ).body;
       context.print(
         items,
         table(

@@ -4,9 +4,8 @@
  */
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { type TranscriptFormat, transcriptFormats, transcripts } from '#services/transcripts';
-import type { SearchTranscriptsReply } from '../clients/typescript/operations.ts';
+import { type TranscriptFormat, transcriptFormats } from '#services/transcripts';
+import type { ListImportEvidenceReply, SearchTranscriptsReply } from '../clients/typescript/operations.ts';
 import { UnreadableArtifact } from '../services/transcripts/artifact/unreadable.ts';
 import {
   compareEvidence,
@@ -25,7 +24,7 @@ interface Options {
   conversation?: number;
 }
 
-type Basis = ReplyOf<typeof transcripts.rpcs.listVerificationBases>['items'][number];
+type Basis = ListImportEvidenceReply['body']['items'][number];
 
 interface Result {
   conversation_id: number;
@@ -48,9 +47,9 @@ export function register(group: Command, context: CliContext): void {
     .option('--conversation <id>', 'the conversation (default: all that imported this file)', parseId)
     .action(async (file: string, options: Options) => {
       const sha256 = await reading(file, () => hashArtifact(createReadStream(file)));
-      const by = options.conversation === undefined ? { sha256 } : { conversation_id: options.conversation };
+      const query = options.conversation === undefined ? { sha256 } : { conversation_id: options.conversation };
       const subject = `transcript import of conversation ${options.conversation}`;
-      const { items } = await context.call(transcripts.rpcs.listVerificationBases, by, subject);
+      const { items } = (await context.http((api) => api.listImportEvidence({ query }), subject)).body;
       if (items.length === 0)
         throw new CliError(
           `No conversation imported this file (sha256 ${sha256}). Use --conversation to compare it with one.`,

@@ -3650,6 +3650,31 @@ export type ConversationDetails = {
   deleted: ConversationDetailsDeleted | null;
 };
 
+export type ListImportEvidenceResultItemsItem = {
+  evidence: ImportEvidence;
+  /** Start of the artifact's session; null when no artifact was read. */
+  session_started_at: string | null;
+};
+
+export type ListImportEvidenceResult = {
+  /** By conversation, at most 1,000. */
+  items: ListImportEvidenceResultItemsItem[];
+};
+
+export type AmbiguousSelectionError = {
+  code: "ambiguous_selection";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type NotAnOperatorError = {
+  code: "not_an_operator";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
 export type ListAgentsResultItemsItem = {
   slug: string;
   name: string;
@@ -3682,13 +3707,6 @@ export type ListAgentUsageResultItemsItem = {
 
 export type ListAgentUsageResult = {
   items: ListAgentUsageResultItemsItem[];
-};
-
-export type NotAnOperatorError = {
-  code: "not_an_operator";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type ListAgentKnowledgeResultItemsItem = {
@@ -3769,6 +3787,27 @@ export type ListAuditResult = {
   items: ListAuditResultItemsItem[];
   /** `cursor` of the next page; null at the end. */
   next: string | null;
+};
+
+/** Null for the workspace file. */
+export type ListStepConfigAuditResultItemsItemAccount = {
+  id: number;
+  email: string;
+};
+
+export type ListStepConfigAuditResultItemsItem = {
+  id: number;
+  /** Time of the change. */
+  changed_at: string;
+  /** `api` or `workspace`. */
+  source: string;
+  account: ListStepConfigAuditResultItemsItemAccount | null;
+  /** Changed dotted paths. */
+  paths: string[];
+};
+
+export type ListStepConfigAuditResult = {
+  items: ListStepConfigAuditResultItemsItem[];
 };
 
 export type ReconcileBookingsBody = {
@@ -7350,6 +7389,25 @@ export type GetConversationDetailsError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ListImportEvidenceRequest {
+  query?: {
+    /** Id of the conversation. */
+    conversation_id?: number;
+    /** SHA-256 of the artifact, lower-case hex. */
+    sha256?: string;
+  };
+}
+export type ListImportEvidenceReply = ApiReply<200, ListImportEvidenceResult>;
+export type ListImportEvidenceError =
+  | { readonly status: 400; readonly body: AmbiguousSelectionError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface ListAgentsRequest {
   query?: {
     /** Rows of a page, default 50, at most 200. */
@@ -7480,6 +7538,28 @@ export type ListAuditError =
   | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListStepConfigAuditRequest {
+  path: {
+    /** Slug of the journey. */
+    journey_slug: string;
+    /** Slug of the step. */
+    step_slug: string;
+  };
+  query?: {
+    /** Items of a page, default 100, at most 1000. */
+    limit?: number;
+  };
+}
+export type ListStepConfigAuditReply = ApiReply<200, ListStepConfigAuditResult>;
+export type ListStepConfigAuditError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -7698,12 +7778,14 @@ export interface OperationErrors {
   listAllConversations: ListAllConversationsError;
   listDeletedConversations: ListDeletedConversationsError;
   getConversationDetails: GetConversationDetailsError;
+  listImportEvidence: ListImportEvidenceError;
   listAgents: ListAgentsError;
   listAgentUsage: ListAgentUsageError;
   listAgentKnowledge: ListAgentKnowledgeError;
   approveAgentKnowledge: ApproveAgentKnowledgeError;
   rejectAgentKnowledge: RejectAgentKnowledgeError;
   listAudit: ListAuditError;
+  listStepConfigAudit: ListStepConfigAuditError;
   reconcileBookings: ReconcileBookingsError;
   importTranscript: ImportTranscriptError;
   pruneEvents: PruneEventsError;
@@ -8801,6 +8883,12 @@ export interface Operations {
    */
   getConversationDetails(request: GetConversationDetailsRequest, options?: CallOptions): Promise<GetConversationDetailsReply>;
   /**
+   * List the import evidence of an artifact or a conversation
+   * Enough to recompute the evidence from a copy of the artifact. Counts and digests only.
+   * `GET /api/ops/import-evidence`
+   */
+  listImportEvidence(request?: ListImportEvidenceRequest, options?: CallOptions): Promise<ListImportEvidenceReply>;
+  /**
    * List agents
    * By slug, with the number of sentences pending review.
    * `GET /api/ops/agents`
@@ -8836,6 +8924,12 @@ export interface Operations {
    * `GET /api/ops/audit`
    */
   listAudit(request?: ListAuditRequest, options?: CallOptions): Promise<ListAuditReply>;
+  /**
+   * List changes of the configuration of a step
+   * Account and changed dotted paths without values, newest first; stored permanently.
+   * `GET /api/ops/journeys/{journey_slug}/steps/{step_slug}/config-audit`
+   */
+  listStepConfigAudit(request: ListStepConfigAuditRequest, options?: CallOptions): Promise<ListStepConfigAuditReply>;
   /**
    * Import missing Cal.com bookings
    * Starts a job that compares the bookings of Cal.com with the known ones and processes missing ones like webhooks. Its result has the counts.
@@ -9015,12 +9109,14 @@ export const operationTable = {
   listAllConversations: { method: 'GET', path: '/api/ops/conversations', credential: 'token', replies: [200] },
   listDeletedConversations: { method: 'GET', path: '/api/ops/conversations/deleted', credential: 'token', replies: [200] },
   getConversationDetails: { method: 'GET', path: '/api/ops/conversations/{id}', credential: 'token', replies: [200,304] },
+  listImportEvidence: { method: 'GET', path: '/api/ops/import-evidence', credential: 'token', replies: [200] },
   listAgents: { method: 'GET', path: '/api/ops/agents', credential: 'token', replies: [200] },
   listAgentUsage: { method: 'GET', path: '/api/ops/agents/usage', credential: 'token', replies: [200] },
   listAgentKnowledge: { method: 'GET', path: '/api/ops/agents/{slug}/knowledge', credential: 'token', replies: [200] },
   approveAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/approve', credential: 'token', replies: [200], body: 'json' },
   rejectAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/reject', credential: 'token', replies: [200], body: 'json' },
   listAudit: { method: 'GET', path: '/api/ops/audit', credential: 'token', replies: [200] },
+  listStepConfigAudit: { method: 'GET', path: '/api/ops/journeys/{journey_slug}/steps/{step_slug}/config-audit', credential: 'token', replies: [200] },
   reconcileBookings: { method: 'POST', path: '/api/ops/bookings/reconcile', credential: 'token', replies: [200], body: 'json' },
   importTranscript: { method: 'POST', path: '/api/ops/conversations/{conversation_id}/import-transcript', credential: 'token', replies: [200], body: 'json' },
   pruneEvents: { method: 'POST', path: '/api/ops/events/prune', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },

@@ -14,6 +14,8 @@ import {
 } from 'node:crypto';
 import { isJsonObject } from '#libs/json';
 
+export { requireOpsOperator, requireOpsReader } from './operators.ts';
+
 /** Issue and expiry time in seconds since the epoch, as in a JWT. */
 interface Claims {
   readonly actor: Actor;

@@ -1,6 +1,6 @@
 /** Handlers of `auditRpcs`, to be spread into the service's handlers. */
-import { type Actor, mayReadOps, type RequestOf, type auditRpcs } from '#libs/contract';
-import { appError } from '#libs/errors';
+import { requireOpsReader } from '#libs/actor';
+import { type Actor, type auditRpcs, type RequestOf } from '#libs/contract';
 import { type RawJson, rawJson } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import type { Metrics } from '#libs/telemetry';
@@ -24,8 +24,7 @@ export function auditHandlers(db: Queryable) {
       { actor }: { readonly actor?: Actor | undefined },
     ): Promise<RawJson> => {
       // The gateway has checked this right already; audit entries are sensitive enough for a second check (A3).
-      if (!mayReadOps(actor))
-        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      requireOpsReader(actor);
       const filter = {
         accountId,
         action,

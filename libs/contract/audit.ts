@@ -4,7 +4,7 @@
  * contract does not load SQL statements.
  */
 import type { Static } from 'typebox';
-import { byOperators, byUsers } from './callers.ts';
+import { byOperators, byUsers, notAnOperator } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable, Type } from './type.ts';
 
@@ -104,9 +104,7 @@ export function auditRpcs(service: string) {
       callers: byUsers,
       summary: 'Entries of the audit log that match, newest first; for those who may see operations alone (A3)',
       ...page,
-      errors: {
-        not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' },
-      },
+      errors: notAnOperator,
     }),
     readAudit: rpc({
       subject: `admin.${service}.audit.read`,

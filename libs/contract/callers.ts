@@ -45,6 +45,11 @@ export const mayReadOps = (actor: Actor | undefined): boolean =>
 export const mayActOps = (actor: Actor | undefined): boolean =>
   actor?.kind === 'user' && (actor.superuser || actor.ops === 'act');
 
+/** Error of operator functions for other callers. */
+export const notAnOperator = {
+  not_an_operator: { code: 'permission_denied', when: 'The caller does not have this right of operators.' },
+} as const;
+
 /** Whether the actor may read and answer visitors' chats, without other rights of operators: `chat_agents` (W7). */
 export const isChatAgent = (actor: Actor | undefined): boolean => actor?.kind === 'user' && actor.chatAgent === true;
 

@@ -3,7 +3,7 @@
  * so that importing a contract does not load the database.
  */
 import type { Static } from 'typebox';
-import { byUsers } from './callers.ts';
+import { byUsers, notAnOperator } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable, Type } from './type.ts';
 
@@ -139,7 +139,7 @@ const retryErrors = { job_not_found: { code: 'not_found', when: 'There is no suc
 export function jobAdminRpcs(service: string) {
   const forUsers = {
     callers: byUsers,
-    errors: { not_an_operator: { code: 'permission_denied', when: notAnOperator } },
+    errors: notAnOperator,
   } as const;
   const texts = {
     list: 'Lists jobs, newest first',
@@ -182,5 +182,3 @@ export function jobAdminRpcs(service: string) {
     }),
   };
 }
-
-const notAnOperator = 'The caller may not do this with operations.';

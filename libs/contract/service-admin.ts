@@ -3,7 +3,7 @@
  * here, so that importing a contract does not load the runtime.
  */
 import type { Static } from 'typebox';
-import { byOperators, byUsers } from './callers.ts';
+import { byOperators, byUsers, notAnOperator } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { jobStates } from './job-admin.ts';
 import { nullable, Type } from './type.ts';
@@ -77,9 +77,7 @@ export function statusRpcs(service: string) {
       callers: byUsers,
       summary,
       ...status,
-      errors: {
-        not_an_operator: { code: 'permission_denied', when: 'The caller does not have access to operations.' },
-      },
+      errors: notAnOperator,
     }),
     adminDescribeService: rpc({
       subject: `admin.${service}.service.describe`,

@@ -1,6 +1,6 @@
 /** Inbound webhooks for operators, the same for every service that receives webhooks (P4). */
 import type { Static, TProperties } from 'typebox';
-import { byUsers } from './callers.ts';
+import { byUsers, notAnOperator } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable, Type } from './type.ts';
 
@@ -67,9 +67,6 @@ export type WebhookChange = Static<typeof changeReply>;
 
 /** Returns the RPCs for the contract of a service that receives webhooks. */
 export function webhookAdminRpcs(service: string) {
-  const notAnOperator = {
-    not_an_operator: { code: 'permission_denied', when: 'The caller may not do this with operations.' },
-  } as const;
   return {
     listWebhooks: rpc({
       subject: `${service}.operations.list-webhooks`,

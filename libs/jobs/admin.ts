@@ -1,6 +1,7 @@
 /** Operator access to jobs for the gateway: the same RPCs for every service with jobs (P2, P3). */
+import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { type AuditContext, describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
-import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps, type TimelineFact } from '#libs/contract';
+import { type Actor, type JobChange, type JobItem, type TimelineFact } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { type RawJson, rawJson } from '#libs/nats';
@@ -47,15 +48,13 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   const reading =
     <Request, Reply>(work: (request: Request) => Promise<Reply>) =>
     (request: Request, { actor }: Asking): Promise<Reply> => {
-      if (!mayReadOps(actor))
-        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      requireOpsReader(actor);
       return work(request);
     };
   const acting =
     <Request, Reply>(work: (request: Request, context: AuditContext) => Promise<Reply>) =>
     (request: Request, context: AuditContext): Promise<Reply> => {
-      if (!mayActOps(context.actor))
-        throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
+      requireOpsOperator(context.actor);
       return work(request, context);
     };
   return {

@@ -1,13 +1,6 @@
 /** Status of a service for operators (P1): handlers of `statusRpcs`. */
-import {
-  type Actor,
-  consumerOf,
-  type Finding,
-  mayReadOps,
-  type ServiceContract,
-  type ServiceStatus,
-} from '#libs/contract';
-import { appError } from '#libs/errors';
+import { requireOpsReader } from '#libs/actor';
+import { type Actor, consumerOf, type Finding, type ServiceContract, type ServiceStatus } from '#libs/contract';
 import type { Jobs } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Telemetry } from '#libs/telemetry';
@@ -48,8 +41,7 @@ export function statusHandlers(parts: StatusParts) {
   };
   return {
     describeService: (_request: object, { actor }: { readonly actor?: Actor | undefined }): Promise<ServiceStatus> => {
-      if (!mayReadOps(actor))
-        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      requireOpsReader(actor);
       return describe();
     },
     adminDescribeService: async (): Promise<ServiceStatus & { findings: Finding[] }> => {

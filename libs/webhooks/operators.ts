@@ -2,19 +2,18 @@
  * Handlers of `webhookAdminRpcs` (P4), which list, show and replay webhooks. They are the same in every service that
  * receives webhooks.
  */
+import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
 import {
   type Actor,
   maxReplayed,
-  mayActOps,
-  mayReadOps,
   type ReplyOf,
   type RequestOf,
   type webhookAdminRpcs,
   type WebhookChange,
   type WebhookItem,
 } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
+import { notFound } from '#libs/errors';
 import { type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import type { Queryable } from '#libs/sql';
@@ -62,14 +61,14 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
       request: RequestOf<Rpcs['listWebhooks']>,
       { actor }: { readonly actor?: Actor | undefined },
     ): Promise<RawJson> => {
-      requireReader(actor);
+      requireOpsReader(actor);
       return rawJson(`{"items":${await findItems(db, search, request)}}`);
     },
     showWebhook: async (
       { id }: { id: number },
       { actor }: { readonly actor?: Actor | undefined },
     ): Promise<ReplyOf<Rpcs['showWebhook']>> => {
-      requireReader(actor);
+      requireOpsReader(actor);
       const row = Number.isSafeInteger(id) ? await search.find(db, { id }) : undefined;
       if (row === undefined) throw notFound();
       const headers = redactHeaders(JSON.parse(row.headers) as Record<string, string>);
@@ -83,8 +82,7 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
       request: RequestOf<Rpcs['replayWebhooks']>,
       context: RequestContext & AuditContext,
     ): Promise<WebhookChange> => {
-      if (!mayActOps(context.actor))
-        throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
+      requireOpsOperator(context.actor);
       const { ids, dry_run: dryRun = false, ...filter } = request;
       const found = await search.selectForReplay(db, {
         ...toValues(filter),
@@ -113,12 +111,6 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
       };
     },
   };
-}
-
-function requireReader(actor: Actor | undefined): void {
-  // The gateway has already checked this right. It is checked again here because bodies contain personal data.
-  if (!mayReadOps(actor))
-    throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
 }
 
 function toValues({ kind, outcome, person_id: personId, from, to, before }: ReceiptFilter) {

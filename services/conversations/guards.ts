@@ -2,7 +2,7 @@
  * Checks preconditions of requests: possible ids, reserved keys of `infos` and `config`
  * (rules/conversations#namespaces; D9b), and expected versions (D9, D9a).
  */
-import { type Actor, isPossibleId, mayActOps } from '#libs/contract';
+import { isPossibleId } from '#libs/contract';
 import { type AppError, appError, notFound } from '#libs/errors';
 import { formatInstant, parseInstant } from '#libs/time';
 import { entityTag, matchesEntityTag } from '#libs/etag';
@@ -13,12 +13,6 @@ import type { ConversationRow } from './statements.ts';
 export function requireId(id: number): number {
   if (!isPossibleId(id)) throw notFound();
   return id;
-}
-
-/** Checks the right of operators again, after the gateway. @throws AppError not_an_operator */
-export function requireOperator(actor: Actor | undefined): void {
-  if (!mayActOps(actor))
-    throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
 }
 
 /** Field of a request that writes a store: `infos` or `config` of PATCH and `/recorded`, or the body of `/infos`. */

@@ -41,7 +41,3 @@ export const ExpectedUpdatedAt = nullable(
 );
 
 export const optionalInstant = (description: string) => Type.Optional(nullable(Instant(description)));
-
-export const notAnOperator = {
-  not_an_operator: { code: 'permission_denied', when: 'The caller cannot act on operations.' },
-} as const;

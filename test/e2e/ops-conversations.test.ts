@@ -81,3 +81,24 @@ describe('conversations for operators', () => {
     for (const path of ['', '/deleted', `/${ids[4]}`]) expect((await get(path, token)).status).toBe(403);
   });
 });
+
+describe('import evidence for operators', () => {
+  const list = (query: string) => platform.call('GET', `/api/ops/import-evidence?${query}`, { token: viewer });
+
+  it('is listed for a conversation, and for all conversations that imported an artifact', async () => {
+    const evidence = expect.objectContaining({ conversationId: ids[4], status: 'never_ran' });
+    const items = [{ evidence, session_started_at: null }];
+    expect((await list(`conversation_id=${ids[4]}`)).json).toEqual({ items });
+    expect((await list(`sha256=${'0'.repeat(64)}`)).json).toEqual({ items: [] });
+  });
+
+  it.each([
+    ['', 400, 'ambiguous_selection'],
+    [`conversation_id=1&sha256=${'0'.repeat(64)}`, 400, 'ambiguous_selection'],
+    ['conversation_id=2147483647', 404, 'not_found'],
+    ['sha256=0', 422, undefined],
+  ])('returns an error for the query "%s"', async (query, status, code) => {
+    const answer = await list(query);
+    expect([answer.status, answer.json.code]).toEqual([status, code]);
+  });
+});

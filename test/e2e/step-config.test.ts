@@ -236,6 +236,11 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
       stdout: '',
       stderr,
     });
+    const list = (path: string) =>
+      platform.call('GET', `/api/ops/journeys/journey-cfg/steps/${path}`, { token: tokens['root'] ?? '' });
+    expect((await list('audited/config-audit?limit=1')).json).toEqual({ items: [entries[0]] });
+    expect((await list('unknown/config-audit')).json).toMatchObject({ message: 'The step does not exist.' });
+    expect((await list('audited/config-audit?limit=0')).status).toBe(422);
   });
 });
 

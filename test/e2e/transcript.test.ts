@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { rm, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startRealtimeKit, type RealtimeKitServer } from '#libs/testing';
 import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
@@ -15,8 +18,10 @@ const excluded = ['beforespeechxq', 'crossingstartxq', 'crossingendxq', 'aftersp
 let provider: RealtimeKitServer;
 let platform: TestPlatform;
 let demo: Demo;
+let folder: string;
 let meeting = 0;
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'verify-'));
   provider = await startRealtimeKit();
   platform = await startTestPlatform(import.meta.url, {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
@@ -30,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await platform.stop();
   await provider.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const row = (
@@ -342,6 +348,82 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
       (await platform.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json,
     ).toEqual({
       detail: 'Not Found',
+    });
+  });
+});
+
+describe('transcripts verify (rules/transcripts#import-evidence: a caller can hash its own copy and compare)', () => {
+  const cli = (...args: string[]) => platform.cli('transcripts', 'verify', ...args);
+  async function copy(name: string, text: string): Promise<string> {
+    const file = join(folder, name);
+    await writeFile(file, text);
+    return file;
+  }
+
+  it('recomputes the evidence from a copy of the artifact, for a given conversation or the one that imported the file', async () => {
+    const { id, artifact = '' } = await meet([...rows, row(opens, opens + 1, 'Only here.')]);
+    await becomes(id, 'imported');
+    const stored = await evidence(id);
+    const file = await copy('same.json', artifact);
+    const named = await cli(file, '--conversation', String(id), '--json');
+    const result = JSON.parse(named.stdout) as unknown;
+    const { sha256, bytes } = stored.artifact;
+    const { raw, accepted, excludedByReason } = stored.counts;
+    expect([named.code, result]).toEqual([
+      0,
+      {
+        conversation_id: id,
+        status: 'imported',
+        matches: true,
+        copy: { sha256, bytes, counts: { raw, accepted, excludedByReason } },
+        evidence: stored,
+        differences: [],
+      },
+    ]);
+    const found = await cli(file, '--json');
+    expect([found.code, JSON.parse(found.stdout)]).toEqual([0, [result]]);
+    expect((await cli(file)).stdout).toContain('the file matches the import and its evidence: 11 rows, 5 inside');
+  });
+
+  it('lists every field of the evidence in which a file differs, and exits with status 1', async () => {
+    const { id } = await meet([rows[0], rows[2], rows[6], rows[9]]);
+    await becomes(id, 'imported');
+    const other = await copy('other.json', JSON.stringify([rows[0]]));
+    const result = await cli(other, '--conversation', String(id), '--json');
+    const { differences } = JSON.parse(result.stdout) as { differences: { field: string }[] };
+    expect([result.code, differences.map(({ field }) => field)]).toEqual([
+      1,
+      [
+        'artifact.sha256',
+        'artifact.bytes',
+        'counts.raw',
+        'counts.accepted',
+        'counts.excludedByReason.transcript_timestamp_malformed',
+        'counts.excludedByReason.after_window_end',
+      ],
+    ]);
+    expect((await cli(other)).stderr).toContain('No conversation imported this file');
+    const garbage = await copy('garbage.txt', 'no transcript');
+    expect(await cli(garbage, '--conversation', String(id))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the artifact cannot be read'),
+    });
+  });
+
+  it('reports missing evidence, and a conversation or file that does not exist', async () => {
+    const { id } = await createConversation(platform, demo, '2031-05-01T10:00:00Z');
+    const file = await copy('file.json', '[]');
+    expect(await cli(file, '--conversation', String(id))).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('no artifact was imported'),
+    });
+    expect(await cli(file, '--conversation', '999999999')).toMatchObject({
+      code: 1,
+      stderr: 'There is no transcript import of conversation 999999999.\n',
+    });
+    expect(await cli(join(folder, 'absent.json'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cannot be read'),
     });
   });
 });

@@ -2,10 +2,9 @@
  * Takeovers: operators answer threads instead of the agent and return them to the agent (H1 to H5); visitors read the
  * operators' messages.
  */
-import { byGateway, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byGateway, byUsers, event, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
 import { slug } from '../agent/contract.ts';
-import { notAnOperator } from '../operators.ts';
 
 const threadId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the thread.' });
 const instant = (description: string) => Type.String({ format: 'date-time', description });

@@ -1,7 +1,6 @@
 /** Operation that returns the usage of the language model. */
-import { byUsers, rpc, Type } from '#libs/contract';
+import { byUsers, notAnOperator, rpc, Type } from '#libs/contract';
 import { slug } from '../agent/contract.ts';
-import { notAnOperator } from '../operators.ts';
 
 export const languageModelRpcs = {
   listUsage: rpc({

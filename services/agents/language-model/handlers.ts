@@ -1,8 +1,8 @@
 /** Returns the usage of the language model to operators. */
+import { requireOpsReader } from '#libs/actor';
 import { type Handlers, rawJson } from '#libs/nats';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { requireOpsReader } from '../operators.ts';
 import type { languageModelRpcs } from './contract.ts';
 import { renderUsage } from './statements.ts';
 

@@ -1,7 +1,6 @@
 /** Memory jobs, and the review of knowledge by operators (D70). */
-import { byUsers, job, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, job, notAnOperator, nullable, rpc, Type } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
-import { notAnOperator } from '../operators.ts';
 
 /** An unusable reply uses up an attempt; an unavailable server does not (workers.ts). */
 const memoryPolicy = {

@@ -1,4 +1,5 @@
 /** Review of knowledge: operators decide which sentences of visitors can reach other visitors (D70). */
+import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { type AuditContext, listSome, recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
@@ -6,7 +7,6 @@ import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { dropSummaries, enqueueAgentMemory, maxKnowledgePerAgent } from './index.ts';
-import { requireOpsOperator, requireOpsReader } from '../operators.ts';
 import type { memoryRpcs } from './contract.ts';
 import { approveKnowledge, countApproved, listKnowledge, rejectKnowledge } from './statements.ts';
 

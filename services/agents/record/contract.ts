@@ -1,7 +1,16 @@
 /** Operations on stored conversations: operators read and erase them, and they are exported for a person. */
-import { byOperators, byUsers, nullable, changeOrigin, rowId, rpc, Type, withoutActor } from '#libs/contract';
+import {
+  byOperators,
+  byUsers,
+  changeOrigin,
+  notAnOperator,
+  nullable,
+  rowId,
+  rpc,
+  Type,
+  withoutActor,
+} from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
-import { notAnOperator } from '../operators.ts';
 
 const recordedMessage = Type.Object({
   id: Type.Integer(),

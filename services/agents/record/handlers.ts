@@ -2,6 +2,7 @@
  * Handlers for stored conversations: operators read them, erase them with all derived data, and export them for a
  * person.
  */
+import { requireOpsReader } from '#libs/actor';
 import { type AuditContext, type NewAuditEntry, onBehalfOf, recordAudit } from '#libs/audit';
 import type { ReplyOf } from '#libs/contract';
 import { type Handler, type Handlers, jsonPage, rawJson } from '#libs/nats';
@@ -13,7 +14,6 @@ import type { Dependencies } from '../dependencies.ts';
 import { dropSummaries, enqueueAgentMemory, enqueueThreadMemory } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
 import { cleanAgentMessage, dropThoughtsOf, mayContainThoughts } from '../model-text.ts';
-import { requireOpsReader } from '../operators.ts';
 import type { recordRpcs } from './contract.ts';
 import {
   countMessagesOf,

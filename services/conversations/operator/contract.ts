@@ -1,7 +1,7 @@
 /** Contract of conversations for operators (rules/operations-api). */
-import { byUsers, limitParameter, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, limitParameter, notAnOperator, nullable, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
-import { AnyId, notAnOperator } from '../schemas.ts';
+import { AnyId } from '../schemas.ts';
 
 const OptionalInstant = nullable(Type.String({ format: 'date-time' }));
 const Name = Type.Object({ id: Type.Integer(), name: Type.String() });

@@ -1,6 +1,7 @@
 /** Conversations for operators (rules/operations-api, rules/cli#admin-cli; D7a). */
+import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { recordAudit } from '#libs/audit';
-import { type Actor, isPossibleId, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
+import { type Actor, isPossibleId, type ReplyOf, type RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
@@ -8,7 +9,7 @@ import { formatInstant } from '#libs/time';
 import type { conversations } from '../contract.ts';
 import { findAnyConversation, listDeleted, retentionMicros } from '../deletion/index.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
-import { requireId, requireOperator } from '../guards.ts';
+import { requireId } from '../guards.ts';
 import { transcriptImportJob } from '../pipeline/index.ts';
 import { conversationTitle } from '../publishing.ts';
 import { idsFromSql, instantFromSql, instantOrNull, parseSqlInstant } from '../representation.ts';
@@ -32,7 +33,7 @@ export function createOperatorHandlers(
 }
 
 function requireReader(actor: Actor | undefined): void {
-  if (!mayReadOps(actor)) throw new AppError({ code: 'permission_denied', message: 'You cannot view operations.' });
+  requireOpsReader(actor);
 }
 
 /** Returns conversations, newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
@@ -170,7 +171,7 @@ async function importTranscript(
   request: RequestOf<Rpcs['importTranscript']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['importTranscript']>> {
-  requireOperator(context.actor);
+  requireOpsOperator(context.actor);
   const { conversation_id: id } = request;
   const row = isPossibleId(id) ? await findConversation(db, { id }) : undefined;
   if (row === undefined) throw notFound('The conversation does not exist.');

@@ -1,5 +1,5 @@
 /** Contract of the reports of pipeline workers, and of the list of conversations in pipeline steps (P5). */
-import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
 import { Id } from '../schemas.ts';
 
 export const PublishingPatch = Type.Object(
@@ -80,6 +80,6 @@ export const pipelineRpcs = {
       read: nullable(Type.Integer({ description: 'Cursor for `before`; null at the end.' })),
       is_known: Type.Boolean({ description: 'Whether the requested conversation exists.' }),
     }),
-    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller cannot view operations.' } },
+    errors: notAnOperator,
   }),
 } as const;

@@ -1,8 +1,8 @@
 /**
  * Lists conversations in steps with a pipeline job (P5). The service that owns the job reports the state of the job.
  */
-import { type Actor, isPossibleId, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
-import { appError } from '#libs/errors';
+import { requireOpsReader } from '#libs/actor';
+import { type Actor, isPossibleId, type ReplyOf, type RequestOf } from '#libs/contract';
 import type { Dependencies } from '../dependencies.ts';
 import type { PipelineEntry, pipelineRpcs } from './contract.ts';
 import { isConversation, listCurrentEntries } from './statements.ts';
@@ -59,7 +59,7 @@ export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db
   };
   return {
     listPipelines: (request: Request, { actor }: { readonly actor?: Actor | undefined }): Promise<Reply> => {
-      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You cannot view operations.');
+      requireOpsReader(actor);
       return list(request);
     },
   };

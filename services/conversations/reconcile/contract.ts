@@ -1,6 +1,6 @@
 /** Contract of the reconciliation of Cal.com bookings (B1, B2). */
-import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
-import { Instant, notAnOperator } from '../schemas.ts';
+import { byUsers, job, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
+import { Instant } from '../schemas.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

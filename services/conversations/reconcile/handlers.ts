@@ -1,11 +1,11 @@
 /** Starts the reconciliation of bookings for operators (B1). */
+import { requireOpsOperator } from '#libs/actor';
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
 import { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
-import { requireOperator } from '../guards.ts';
 import type { reconcileRpcs } from './contract.ts';
 
 export function createReconcileHandlers(dependencies: Dependencies): Pick<Operations, 'reconcileBookings'> {
@@ -19,7 +19,7 @@ async function reconcileBookings(
   { since, dry_run: isDry = false }: RequestOf<typeof reconcileRpcs.reconcileBookings>,
   context: RequestContext,
 ): Promise<ReplyOf<typeof reconcileRpcs.reconcileBookings>> {
-  requireOperator(context.actor);
+  requireOpsOperator(context.actor);
   if (config.CALCOM_API_KEY === '')
     throw appError('conflict', 'not_configured', 'CALCOM_API_KEY of the conversations service is not set.');
   const payload = { since: since ?? null, dry_run: isDry, daily: false };

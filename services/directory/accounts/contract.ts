@@ -1,5 +1,16 @@
 /** Operations on accounts, login sessions and the caller's own login (rules/cli#admin-cli, rules/access#own-login). */
-import { byGateway, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type } from '#libs/contract';
+import {
+  byGateway,
+  byOperators,
+  byUsers,
+  event,
+  notAnOperator,
+  nullable,
+  rpc,
+  singleLine,
+  Type,
+  withoutActor,
+} from '#libs/contract';
 import { FieldChange } from '#libs/history';
 import {
   actorFacts,
@@ -61,7 +72,7 @@ export const accountRpcs = {
     callers: byUsers,
     summary: 'Returns emails of accounts by id, and the account of an email; requires access to operations (A3).',
     ...naming,
-    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller has no access to operations.' } },
+    errors: notAnOperator,
   }),
   findReader: rpc({
     subject: 'directory.accounts.find-reader',

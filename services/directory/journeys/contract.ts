@@ -1,13 +1,13 @@
 /** Operations on journeys and their steps (rules/journeys#journeys, rules/steps#step-configuration). */
 import {
-  byOperators,
   byUsers,
   type ErrorReasons,
+  notAnOperator,
   nullable,
-  withoutActor,
   rpc,
   type Static,
   Type,
+  withoutActor,
 } from '#libs/contract';
 import {
   extend,
@@ -215,6 +215,9 @@ const stepConfigErrors: ErrorReasons = {
   },
 };
 
+/** Default number of changes in the reply of `listConfigAudit`. */
+export const usualConfigAudit = 100;
+
 const configAuditEntry = Type.Object({
   id: rowId,
   changed_at: instant('Time of the change.'),
@@ -275,10 +278,11 @@ export const stepRpcs = {
     errors: stepConfigErrors,
   }),
   listConfigAudit: rpc({
-    subject: 'admin.directory.steps.list-config-audit',
-    callers: byOperators,
-    summary: 'Lists configuration changes of a step, newest first; for the admin CLI.',
-    request: Type.Object({ ...stepRef, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })) }),
+    subject: 'directory.steps.list-config-audit',
+    callers: byUsers,
+    summary: 'Lists changes of the configuration of a step, newest first, for operators (D16b).',
+    request: Type.Object({ ...stepRef, limit: limitParameter({ usual: usualConfigAudit, most: 1_000 }) }),
     reply: Type.Object({ items: Type.Array(configAuditEntry) }),
+    errors: notAnOperator,
   }),
 } as const;

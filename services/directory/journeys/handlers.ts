@@ -2,6 +2,7 @@
  * Handlers of journeys, their steps and the configuration of steps (rules/journeys#journeys,
  * rules/steps#step-configuration; D16b, D47).
  */
+import { requireOpsReader } from '#libs/actor';
 import { listSome, recordAudit } from '#libs/audit';
 import type { Actor } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -11,7 +12,7 @@ import { dropUndeclared, type PipelineJob, validateStepConfig } from '#libs/pipe
 import type { Dependencies } from '../dependencies.ts';
 import { everyField } from '../api-objects/contract.ts';
 import { bodyOf } from '../lists/index.ts';
-import { journeyListQuery, type journeyRpcs, journeysPerPage, type stepRpcs } from './contract.ts';
+import { journeyListQuery, type journeyRpcs, journeysPerPage, type stepRpcs, usualConfigAudit } from './contract.ts';
 import { applyPatch, checkFreshness, listTouchedPaths, presentConfig } from './rules.ts';
 import {
   addConfigAudit,
@@ -44,8 +45,6 @@ export function createJourneyHandlers({
     getJourney: async ({ slug }) => bodyOf(await getJourney(db, { slug })),
   };
 }
-
-const defaultAuditEntries = 1_000;
 
 export function createStepHandlers({
   db,
@@ -105,7 +104,8 @@ export function createStepHandlers({
           recordAudit(tx, context, { target: { type: 'step', id: row.id }, changes: listSome(paths, 'paths') });
         return present(saved);
       }),
-    listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = defaultAuditEntries }) => {
+    listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = usualConfigAudit }, { actor }) => {
+      requireOpsReader(actor);
       const row = await listConfigAudit(db, { journey, step, limit });
       if (row === undefined) throw notFound();
       return rawJson(`{"items":${row.items}}`);

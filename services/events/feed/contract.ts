@@ -1,5 +1,15 @@
 /** Contract of the feed: reading pages, and its retention (rules/events#feed; V1 to V4, V10). */
-import { byUsers, event, type FeedEvent, feedSubjects, listParameter, rpc, type Static, Type } from '#libs/contract';
+import {
+  byUsers,
+  event,
+  type FeedEvent,
+  feedSubjects,
+  listParameter,
+  notAnOperator,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -112,7 +122,7 @@ export const feedRpcs = {
       before: Type.String({ format: 'date-time', description: 'Events before this time are removed.' }),
     }),
     reply: Type.Object({ removed: Type.Integer({ description: 'Approximate number of removed events.' }) }),
-    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller cannot act on operations.' } },
+    errors: notAnOperator,
     timeoutMs: 60_000,
   }),
 } as const;

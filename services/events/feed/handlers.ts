@@ -1,8 +1,9 @@
 /** Returns pages of the feed (rules/events#feed; V3, V4, V10). */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requireOpsOperator } from '#libs/actor';
 import { recordAudit } from '#libs/audit';
-import { mayActOps, type RequestOf } from '#libs/contract';
-import { AppError, appError, badRequest } from '#libs/errors';
+import { type RequestOf } from '#libs/contract';
+import { AppError, badRequest } from '#libs/errors';
 import { type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { events } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -42,8 +43,7 @@ export function createFeedHandlers(deps: FeedDependencies): FeedHandlers {
   return {
     readFeed: (request, context) => read(request, context, () => findViewer(deps.bus, context)),
     pruneFeed: async ({ before }: RequestOf<(typeof events)['rpcs']['pruneFeed']>, context) => {
-      if (!mayActOps(context.actor))
-        throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
+      requireOpsOperator(context.actor);
       const pruned = await deps.db.transaction(async (tx) => {
         const { removed } = await raiseFloor(tx, { before });
         recordAudit(tx, context, { changes: { before, removed } });

@@ -1,5 +1,5 @@
 /** Contract of import evidence (rules/transcripts#import-evidence). */
-import { byClients, byOperators, feedEvent, noData, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byClients, byUsers, feedEvent, noData, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
 
 export const conversationId = Type.Integer({ description: 'Id of the conversation.' });
 
@@ -131,15 +131,16 @@ export const evidenceRpcs = {
     request: Type.Object({ conversation_id: conversationId }),
     reply: importEvidence,
   }),
-  listVerificationBases: rpc({
-    subject: 'admin.transcripts.evidence.list-bases',
-    callers: byOperators,
-    summary:
-      'Lists what is needed to recompute evidence from a copy of an artifact, for one conversation or for all that read the artifact',
-    request: Type.Union([
-      Type.Object({ conversation_id: conversationId }),
-      Type.Object({ sha256: Type.String({ description: 'Digest of the artifact, lower-case hex.' }) }),
-    ]),
+  listEvidence: rpc({
+    subject: 'transcripts.evidence.list',
+    callers: byUsers,
+    summary: 'Lists evidence by conversation or artifact, with the start of the session, for operators',
+    request: Type.Object({
+      conversation_id: Type.Optional(conversationId),
+      sha256: Type.Optional(
+        Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the artifact, lower-case hex.' }),
+      ),
+    }),
     reply: Type.Object({
       items: Type.Array(
         Type.Object({
@@ -149,7 +150,12 @@ export const evidenceRpcs = {
             "Start of the artifact's session; null when no artifact was read.",
           ),
         }),
+        { description: 'By conversation, at most 1,000.' },
       ),
     }),
+    errors: {
+      ...notAnOperator,
+      ambiguous_selection: { code: 'bad_request', when: 'Exactly one of `conversation_id` and `sha256` is required.' },
+    },
   }),
 } as const;

@@ -1,4 +1,6 @@
 /** Handlers of import evidence (rules/transcripts#import-evidence): counts and digests, never speech. */
+import { requireOpsReader } from '#libs/actor';
+import { appError } from '#libs/errors';
 import { rawJson, type HandlersOf } from '#libs/nats';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
@@ -12,11 +14,16 @@ export function createEvidenceHandlers({ bus, db }: Pick<Dependencies, 'bus' | '
       await bus.call(conversations.rpcs.exists, { id }, context);
       return rawJson((await statements.getEvidence(db, { conversationId: id })).body);
     },
-    listVerificationBases: async (request, context) => {
-      if ('sha256' in request)
-        return rawJson((await statements.listBases(db, { conversationId: null, sha256: request.sha256 })).body);
-      await bus.call(conversations.rpcs.exists, { id: request.conversation_id }, context);
-      return rawJson((await statements.listBases(db, { conversationId: request.conversation_id, sha256: null })).body);
+    listEvidence: async ({ conversation_id: id, sha256 }, context) => {
+      requireOpsReader(context.actor);
+      if ((id === undefined) === (sha256 === undefined))
+        throw appError(
+          'bad_request',
+          'ambiguous_selection',
+          'Exactly one of `conversation_id` and `sha256` is required.',
+        );
+      if (id !== undefined) await bus.call(conversations.rpcs.exists, { id }, context);
+      return rawJson((await statements.listEvidence(db, { conversationId: id, sha256 })).body);
     },
   };
 }

@@ -105,8 +105,8 @@ export const getEvidence = statement.one({
  * Returns evidence and session start of one conversation, or of all conversations whose import read an artifact, as the
  * JSON text of the reply.
  */
-export const listBases = statement.one({
-  name: 'evidence.list-bases',
+export const listEvidence = statement.one({
+  name: 'evidence.list',
   params: { conversationId: t.integer.nullable, sha256: t.text.nullable },
   row: { body: t.text },
   sql: ({ conversationId, sha256 }) => sql`
@@ -114,7 +114,7 @@ export const listBases = statement.one({
       'evidence', ${evidenceJson}, 'session_started_at', iso_utc(e.session_started_at)) order by c.id), '[]'))::text as body
     from ${evidenceOf(sql`(
       select ${conversationId} where ${conversationId} is not null
-      union select conversation_id from import_evidence where artifact_sha256 = ${sha256})`)}`,
+      union (select conversation_id from import_evidence where artifact_sha256 = ${sha256} order by conversation_id limit 1000))`)}`,
 });
 
 /** Returns the format of the conversation's last artifact. */

@@ -286,6 +286,7 @@ user api-gateway \
   --allow-pub 'directory.steps.list' \
   --allow-pub 'directory.steps.read-config' \
   --allow-pub 'directory.steps.patch-config' \
+  --allow-pub 'directory.steps.list-config-audit' \
   --allow-pub 'directory.worklist.list' \
   --allow-pub 'events.operations.list-jobs' \
   --allow-pub 'events.operations.show-job' \
@@ -330,6 +331,7 @@ user api-gateway \
   --allow-pub 'transcripts.transcripts.render' \
   --allow-pub 'transcripts.transcripts.search' \
   --allow-pub 'transcripts.evidence.get' \
+  --allow-pub 'transcripts.evidence.list' \
   --allow-pub 'webhooks.agents.updates' \
   --allow-pub 'webhooks.conversations.bookings' \
   --allow-pub 'webhooks.conversations.meetings' \
@@ -753,7 +755,6 @@ user cli \
   --allow-pub 'admin.directory.people.identify' \
   --allow-pub 'admin.directory.people.export-part' \
   --allow-pub 'admin.directory.people.show' \
-  --allow-pub 'admin.directory.steps.list-config-audit' \
   --allow-pub 'admin.directory.workspace.export' \
   --allow-pub 'admin.directory.workspace.apply' \
   --allow-pub 'admin.directory.workspace.upload' \
@@ -769,6 +770,5 @@ user cli \
   --allow-pub 'admin.media.erasures.list' \
   --allow-pub 'admin.transcripts.audit.read' \
   --allow-pub 'admin.transcripts.service.describe' \
-  --allow-pub 'admin.transcripts.evidence.list-bases' \
   --allow-pub 'admin.transcripts.rows.install-legacy' \
   --allow-sub '_INBOX.cli.>'

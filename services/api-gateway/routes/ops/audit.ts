@@ -1,6 +1,9 @@
-/** The audit log over all services (A3). */
+/** The audit log over all services (A3), and changes of the configuration of steps (D16b). */
 import { publicAuditEntry, route, Type } from '#libs/contract';
+import { directory } from '#services/directory';
 import { badCursor, cursor, instant, limitOf, pageOf } from './filters.ts';
+
+const { listConfigAudit } = directory.rpcs;
 
 export const auditRoutes = [
   route({
@@ -39,5 +42,23 @@ export const auditRoutes = [
       },
     },
     errors: badCursor,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/ops/journeys/{journey_slug}/steps/{step_slug}/config-audit',
+    operationId: 'listStepConfigAudit',
+    tag: 'operations',
+    summary: 'List changes of the configuration of a step',
+    description: 'Account and changed dotted paths without values, newest first; stored permanently.',
+    auth: 'ops',
+    scope: 'ops:read',
+    params: Type.Object({
+      journey_slug: Type.String({ maxLength: 200, description: 'Slug of the journey.' }),
+      step_slug: Type.String({ maxLength: 200, description: 'Slug of the step.' }),
+    }),
+    query: Type.Object({ limit: listConfigAudit.request.properties.limit }),
+    rpc: listConfigAudit,
+    replies: { 200: { description: 'The changes.', schema: listConfigAudit.reply } },
+    errors: { not_found: { code: 'not_found', when: 'The step does not exist.' } },
   }),
 ];

@@ -1,9 +1,11 @@
-/** Conversations with all their data, also deleted ones (D67). */
+/** Conversations with all their data, also deleted ones (D67), and evidence of their transcript imports. */
+import { transcripts } from '#services/transcripts';
 import { route, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 
 const root = '/api/ops/conversations';
 const { listAllConversations, listDeletedConversations, showConversation } = conversations.rpcs;
+const { listEvidence } = transcripts.rpcs;
 const reading = { method: 'GET', tag: 'operations', auth: 'ops', scope: 'ops:read' } as const;
 
 export const conversationRoutes = [
@@ -37,5 +39,16 @@ export const conversationRoutes = [
     rpc: showConversation,
     etag: true,
     replies: { 200: { description: 'The conversation.', schema: showConversation.reply } },
+  }),
+  route({
+    ...reading,
+    path: '/api/ops/import-evidence',
+    operationId: 'listImportEvidence',
+    summary: 'List the import evidence of an artifact or a conversation',
+    description: 'Enough to recompute the evidence from a copy of the artifact. Counts and digests only.',
+    query: listEvidence.request,
+    rpc: listEvidence,
+    replies: { 200: { description: 'The evidence.', schema: listEvidence.reply } },
+    errors: { not_found: { code: 'not_found', when: 'The conversation does not exist.' } },
   }),
 ];

@@ -2,8 +2,9 @@
  * Operations on accounts of the admin CLI that work without a superuser: create, set password (rules/cli#admin-cli).
  * Also returns account emails for readers of the audit log (A1).
  */
+import { requireOpsReader } from '#libs/actor';
 import { type AuditContext, recordAudit } from '#libs/audit';
-import { type Actor, isChatAgent, mayReadOps, type RequestOf, type Static } from '#libs/contract';
+import { type Actor, isChatAgent, type RequestOf, type Static } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
@@ -194,8 +195,7 @@ function createNameHandlers(db: Database) {
     nameAccounts: async (request: IdentifyRequest, { actor }: { readonly actor?: Actor | undefined }) => {
       // Chats have the ids of the operators that took them over.
       const isForChats = isChatAgent(actor) && request.email === undefined;
-      if (!isForChats && !mayReadOps(actor))
-        throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
+      if (!isForChats) requireOpsReader(actor);
       return identify(request);
     },
   };
