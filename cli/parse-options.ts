@@ -1,6 +1,5 @@
 /** Parses values of options and arguments on the command line. */
 import { InvalidArgumentError, Option } from 'commander';
-import { type ListKind, type MergedCursor, decodeMergedCursor } from '#libs/cursor';
 
 /** Parses an id. @throws InvalidArgumentError */
 export function parseId(text: string): number {
@@ -21,16 +20,6 @@ export function parseLimit(text: string): number {
 export function parseOffset(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number, 0 or more.');
   return Number(text);
-}
-
-/** Returns a parser for a cursor of a list that merges several services. @throws InvalidArgumentError */
-export const parseMergedCursor =
-  (list: ListKind) =>
-  (text: string): MergedCursor =>
-    decodeMergedCursor(list, text) ?? refuse();
-
-function refuse(): never {
-  throw new InvalidArgumentError('must be a cursor printed by the previous page.');
 }
 
 /** Returns an option of an earlier release, which is still accepted but not listed by --help. */

@@ -1,35 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import { toRequests } from './webhook-filter.ts';
+import { toQuery } from './webhook-filter.ts';
 
-describe('toRequests of the webhook receipt filter', () => {
-  it('queries only services whose receipts can match the filter', () => {
-    expect(toRequests({})).toEqual({ bookings: {}, updates: {} });
-    expect(toRequests({ outcome: 'applied' })).toEqual({ bookings: { outcome: 'applied' }, updates: undefined });
-    expect(toRequests({ outcome: 'answered' })).toEqual({ bookings: undefined, updates: { outcome: 'answered' } });
-    expect(toRequests({ outcome: 'ignored', since: 's', until: 'u' })).toEqual({
-      bookings: { outcome: 'ignored', since: 's', until: 'u' },
-      updates: { outcome: 'ignored', since: 's', until: 'u' },
+describe('toQuery of the webhook receipt filter', () => {
+  it('returns the given filters with the names of the API', () => {
+    expect(toQuery({})).toEqual({});
+    expect(toQuery({ outcome: 'ignored', since: 's', until: 'u', text: 'uid-7', person: 9 })).toEqual({
+      outcome: 'ignored',
+      from: 's',
+      to: 'u',
+      q: 'uid-7',
+      person_id: 9,
     });
-    expect(toRequests({ provider: 'cal.com' })).toEqual({ bookings: { source: 'booking' }, updates: undefined });
-    expect(toRequests({ provider: 'realtimekit' })).toEqual({ bookings: { source: 'meeting' }, updates: undefined });
-    expect(toRequests({ provider: 'telegram' })).toEqual({ bookings: undefined, updates: {} });
+    expect(toQuery({ provider: 'cal.com' })).toEqual({ kind: 'booking' });
+    expect(toQuery({ provider: 'realtimekit' })).toEqual({ kind: 'meeting' });
+    expect(toQuery({ provider: 'telegram', outcome: 'answered' })).toEqual({ kind: 'telegram', outcome: 'answered' });
   });
 
-  it('sends a text filter and a person filter only to services that support them', () => {
-    expect(toRequests({ text: 'uid-7', person: 9 })).toEqual({
-      bookings: { text: 'uid-7', person_id: 9 },
-      updates: undefined,
-    });
-    expect(toRequests({ text: 'uid-7' })).toEqual({ bookings: { text: 'uid-7' }, updates: { text: 'uid-7' } });
-    expect(() => toRequests({ provider: 'telegram', person: 9 })).toThrow('Receipts of telegram have no person.');
-  });
-
-  it('rejects an outcome that the provider does not have, and lists the supported outcomes', () => {
-    expect(() => toRequests({ provider: 'telegram', outcome: 'applied' })).toThrow(
+  it('rejects a person of telegram, and an outcome that the provider does not have, with the supported outcomes', () => {
+    expect(() => toQuery({ provider: 'telegram', person: 9 })).toThrow('Receipts of telegram have no person.');
+    expect(() => toQuery({ provider: 'telegram', outcome: 'applied' })).toThrow(
       /^Receipts of telegram cannot have the outcome applied; use one of pending, answering, answered, /,
     );
-    expect(() => toRequests({ provider: 'cal.com', outcome: 'answered' })).toThrow(
-      /; use one of pending, applied, stale, /,
-    );
+    expect(() => toQuery({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; use one of pending, applied, stale, /);
+    expect(() => toQuery({ person: 9, outcome: 'answered' })).toThrow(/^Receipts of a person cannot have the outcome/);
   });
 });

@@ -1,16 +1,16 @@
 /** Filter options of `webhooks list` and `webhooks replay`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { RequestOf } from '#libs/contract';
-import { type agents, updateOutcomes } from '#services/agents';
-import { bookingOutcomes, type conversations } from '#services/conversations';
+import { updateOutcomes } from '#services/agents';
+import { bookingOutcomes } from '#services/conversations';
+import type { ListWebhooksRequest } from '../clients/typescript/operations.ts';
 import { CliError } from './failure.ts';
 import { parseId, parseTime } from './parse-options.ts';
 
-/** Provider → source of its receipts. */
-const sources = { 'cal.com': 'booking', realtimekit: 'meeting', telegram: 'telegram' } as const;
-type Provider = keyof typeof sources;
-const providers = Object.keys(sources) as Provider[];
-const outcomes = [...new Set<string>([...bookingOutcomes, ...updateOutcomes])];
+/** Provider → kind of its webhooks. */
+const kinds = { 'cal.com': 'booking', realtimekit: 'meeting', telegram: 'telegram' } as const;
+type Provider = keyof typeof kinds;
+const providers = Object.keys(kinds) as Provider[];
+const outcomes: readonly string[] = [...new Set<string>([...bookingOutcomes, ...updateOutcomes])];
 
 export interface Filter {
   readonly outcome?: string;
@@ -21,11 +21,7 @@ export interface Filter {
   readonly person?: number;
 }
 
-/** Request to each service; undefined = no receipt of the service can match. */
-export interface ReceiptRequests {
-  readonly bookings: Omit<RequestOf<typeof conversations.rpcs.listReceipts>, 'limit'> | undefined;
-  readonly updates: Omit<RequestOf<typeof agents.rpcs.listReceipts>, 'limit'> | undefined;
-}
+type Query = Omit<NonNullable<ListWebhooksRequest['query']>, 'limit' | 'cursor'>;
 
 export function withFilter(command: Command): Command {
   return command
@@ -48,44 +44,18 @@ function parseText(text: string): string {
   return text;
 }
 
-export function isFilter({ outcome, provider, since, until, text, person }: Filter): boolean {
-  return [outcome, provider, since, until, text, person].some((value) => value !== undefined);
-}
-
-/** @throws CliError when no receipt of the provider can have the outcome. */
-export function toRequests({ outcome, provider, since, until, text, person }: Filter): ReceiptRequests {
-  const times = {
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(text === undefined ? {} : { text }),
-  };
+/** @throws CliError when no receipt of the provider can have the outcome */
+export function toQuery({ outcome, provider, since, until, text, person }: Filter): Query {
   if (person !== undefined && provider === 'telegram')
     throw new CliError('Receipts of telegram have no person.', 'usage');
-  const source = provider === undefined ? undefined : sources[provider];
-  const ofBookings = bookingOutcomes.find((known) => known === outcome);
-  const ofUpdates = updateOutcomes.find((known) => known === outcome);
-  const isAny = outcome === undefined;
-  const requests: ReceiptRequests = {
-    bookings:
-      source === 'telegram' || (!isAny && ofBookings === undefined)
-        ? undefined
-        : {
-            ...times,
-            ...(ofBookings === undefined ? {} : { outcome: ofBookings }),
-            ...(source === undefined ? {} : { source }),
-            ...(person === undefined ? {} : { person_id: person }),
-          },
-    updates:
-      person !== undefined || (source !== undefined && source !== 'telegram') || (!isAny && ofUpdates === undefined)
-        ? undefined
-        : { ...times, ...(ofUpdates === undefined ? {} : { outcome: ofUpdates }) },
-  };
-  if (requests.bookings === undefined && requests.updates === undefined) {
-    const there = source === 'telegram' ? updateOutcomes : bookingOutcomes;
+  const kind = provider === undefined ? undefined : kinds[provider];
+  const possible: readonly string[] =
+    kind === 'telegram' ? updateOutcomes : kind !== undefined || person !== undefined ? bookingOutcomes : outcomes;
+  if (outcome !== undefined && !possible.includes(outcome))
     throw new CliError(
-      `Receipts of ${provider ?? 'a person'} cannot have the outcome ${outcome}; use one of ${there.join(', ')}.`,
+      `Receipts of ${provider ?? 'a person'} cannot have the outcome ${outcome}; use one of ${possible.join(', ')}.`,
       'usage',
     );
-  }
-  return requests;
+  const given = { kind, outcome, person_id: person, from: since, to: until, q: text };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

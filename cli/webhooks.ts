@@ -1,32 +1,18 @@
 /** `webhooks list|show|replay`: receipts of inbound webhooks (rules/cli#admin-cli; D20, D33b). */
 import { type Command, InvalidArgumentError } from 'commander';
-import { maxReplayed, type ReplyOf } from '#libs/contract';
-import {
-  startCursor,
-  findPosition,
-  hasMore,
-  mergePages,
-  operatorLists,
-  type MergedCursor,
-  nextCursor,
-  type Position,
-  parseInstantKey,
-  formatInstantKey,
-  encodeMergedCursor,
-} from '#libs/cursor';
-import { redactBody, redactHeaders } from '#libs/redaction';
-import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
-import { conversations } from '#services/conversations';
-import { callAll, requireAll, requireDone } from './call-services.ts';
+import { maxReplayed } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { GetWebhookReply, ListWebhooksReply, ReplayWebhooksRequest } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { cursorText, parseId, parseLimit, parseMergedCursor } from './parse-options.ts';
-import { type Filter, isFilter, type ReceiptRequests, toRequests, withFilter } from './webhook-filter.ts';
+import { describeNext, readPages, requireAll } from './pages.ts';
+import { cursorText, parseId, parseLimit } from './parse-options.ts';
+import { type Filter, toQuery, withFilter } from './webhook-filter.ts';
 
-type BookingReceipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
-type Receipt = BookingReceipt | UpdateReceipt;
+type Item = ListWebhooksReply['body']['items'][number];
+type Receipt = ReturnType<typeof toReceipt>;
 
 const defaultLimit = 100;
 
@@ -37,64 +23,42 @@ function parseReplayLimit(text: string): number {
   return limit;
 }
 
-/**
- * Returns true for a receipt of a messaging update. Receipt ids are unique across services, since ids of messaging
- * updates start at a high number.
- */
-function isUpdate(id: number): boolean {
-  return id >= firstUpdateReceiptId;
-}
-
 export function register(group: Command, context: CliContext): void {
   withFilter(group.command('list'))
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
     .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, defaultLimit)
-    .option('--cursor <cursor>', cursorText, parseMergedCursor(operatorLists.webhooks))
-    .action(
-      async ({
-        limit,
-        cursor: position = startCursor,
-        ...filter
-      }: Filter & { limit: number; cursor?: MergedCursor }) => {
-        const { bookings, updates } = toRequests(filter);
-        const pageOf = (service: string) => {
-          const before = parseInstantKey(findPosition(position, service)?.at ?? '');
-          return { limit: limit + 1, ...(before === undefined ? {} : { before }) };
-        };
-        await context.bus();
-        const answers = await callAll<readonly Receipt[]>(
-          receiversOf({ bookings, updates }).filter((service) => hasMore(position, service)),
-          async (service) =>
-            service === 'agents'
-              ? (await context.call(agents.rpcs.listReceipts, { ...updates, ...pageOf(service) })).items
-              : (await context.call(conversations.rpcs.listReceipts, { ...bookings, ...pageOf(service) })).items,
-        );
-        const { found, failures } = answers;
-        if (found.length === 0) requireAll(answers);
-        const { items, next } = mergePages(found, { limit, positionOf });
-        const nextPosition = nextCursor(position, { next, missing: [...failures.keys()] });
-        const more =
-          nextPosition === undefined
-            ? []
-            : [`More results: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
-        context.print(items, table(items, columns, 'No receipts found.'), ...more);
-        requireAll(answers);
-      },
-    );
+    .option('--cursor <cursor>', cursorText)
+    .action(async ({ limit, cursor, ...filter }: Filter & { limit: number; cursor?: string }) => {
+      const query = toQuery(filter);
+      const page = await readPages(
+        { limit, cursor },
+        async (part) => (await context.http((api) => api.listWebhooks({ query: { ...query, ...part } }))).body,
+      );
+      const items = page.items.map(toReceipt);
+      context.print(items, table(items, columns, 'No receipts found.'), ...describeNext(page));
+      requireAll(page.missing);
+    });
 
   group
     .command('show')
     .description('Shows a receipt with its redacted body and the sends of its reply')
     .argument('<id>', 'receipt', parseId)
     .action(async (id: number) => {
-      const receipt = withoutSecrets(
-        await (isUpdate(id)
-          ? context.call(agents.rpcs.showReceipt, { id }, `receipt ${id}`)
-          : context.call(conversations.rpcs.showReceipt, { id }, `receipt ${id}`)),
+      const call = { path: { receipt_id: id } };
+      const { body: found } = await context.http((api) => api.getWebhook(call)).catch((error: unknown) => {
+        throw error instanceof AppError && error.code === 'not_found' ? receiptNotFound(id) : error;
+      });
+      const { headers, body, sends, ...item } = found;
+      const isUpdate = item.kind === 'telegram';
+      const receipt = { ...toReceipt(item), headers, body, ...(isUpdate ? { sends } : {}) };
+      context.print(
+        receipt,
+        describe(receipt),
+        ...(Object.keys(headers).length === 0 ? [] : ['', fields(headers)]),
+        ...(isUpdate ? ['', table(sends, sendColumns, 'Nothing was sent.')] : []),
+        '',
+        body ?? describeAbsence(found),
       );
-      const headers = Object.keys(receipt.headers).length === 0 ? [] : ['', fields(receipt.headers)];
-      const sends = 'sends' in receipt ? ['', table(receipt.sends, sendColumns, 'Nothing was sent.')] : [];
-      context.print(receipt, describe(receipt), ...headers, ...sends, '', receipt.body ?? describeAbsence(receipt));
     });
 
   withFilter(group.command('replay'))
@@ -110,98 +74,77 @@ export function register(group: Command, context: CliContext): void {
     )
     .option('--dry-run', 'count the receipts without processing them')
     .action(async (id: number | undefined, { limit, dryRun, ...filter }: Filter & { limit: number; dryRun?: true }) => {
-      if (id === undefined) {
-        if (!isFilter(filter))
-          throw new CliError(
-            'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.',
-            'usage',
-          );
-        await replayMatching(context, toRequests(filter), limit, dryRun === true);
-        return;
-      }
-      if (isFilter(filter) || dryRun === true)
+      const query = toQuery(filter);
+      const isFiltered = Object.keys(query).length > 0;
+      if (id === undefined && !isFiltered)
+        throw new CliError(
+          'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.',
+          'usage',
+        );
+      if (id !== undefined && (isFiltered || dryRun === true))
         throw new CliError('Specify a receipt id or a filter, not both.', 'usage');
-      const rpcs = isUpdate(id) ? agents.rpcs : conversations.rpcs;
-      const reply = await context.call(rpcs.replayReceipt, { id }, `receipt ${id}`);
-      const done = reply.job_id === null ? 'nothing to process.' : `processed again by job ${reply.job_id}.`;
-      context.print(reply, `Receipt ${id}: ${done}`);
+      if (id === undefined) await replayMatching(context, { filter: query, limit, dry_run: dryRun === true });
+      else await replayOne(context, id);
     });
 }
 
-type Details = ReplyOf<typeof conversations.rpcs.showReceipt> | ReplyOf<typeof agents.rpcs.showReceipt>;
-
-/** Redacts the same fields as the API (P4). */
-function withoutSecrets(receipt: Details): Details {
-  const body = receipt.body === null ? null : redactBody(receipt.body);
-  return { ...receipt, headers: redactHeaders(receipt.headers), body };
-}
-
-/** Returns the services that can have matching receipts, in replay order. */
-function receiversOf({ bookings, updates }: ReceiptRequests): string[] {
-  return [...(bookings === undefined ? [] : ['conversations']), ...(updates === undefined ? [] : ['agents'])];
-}
-
-type Counts = Omit<ReplyOf<typeof conversations.rpcs.replayReceipts>, 'more'> & { readonly no_agent?: number };
-const countNames = [
-  'matched',
-  'replayed',
-  'without_body',
-  'nothing_left',
-  'no_agent',
-] as const satisfies (keyof Counts)[];
+const receiptNotFound = (id: number): CliError => new CliError(`There is no receipt ${id}.`, 'not_found');
 
 /**
- * Replays matching receipts, bookings first; the limit applies to both services together. When a service does not
- * reply, the receipts of the other are still replayed.
+ * Returns a receipt as the output of `--json`: `source` is its kind, `kind` and `trigger_event` are the type of its
+ * event.
  */
-async function replayMatching(
-  context: CliContext,
-  { bookings, updates }: ReceiptRequests,
-  limit: number,
-  dryRun: boolean,
-): Promise<void> {
-  const done: Record<string, Counts> = {};
-  const failures = new Map<string, string>();
-  const sum = (name: keyof Counts): number => Object.values(done).reduce((total, own) => total + (own[name] ?? 0), 0);
-  let more = false;
-  await context.bus();
-  for (const service of receiversOf({ bookings, updates })) {
-    const remaining = limit - sum('matched');
-    const request = { limit: Math.min(remaining, maxReplayed), dry_run: dryRun };
-    const answers = await callAll(remaining === 0 ? [] : [service], () =>
-      service === 'agents'
-        ? context.call(agents.rpcs.replayReceipts, { ...updates, ...request })
-        : context.call(conversations.rpcs.replayReceipts, { ...bookings, ...request }),
-    );
-    for (const [name, failure] of answers.failures) failures.set(name, failure);
-    for (const { more: hasMore, ...own } of answers.found) {
-      done[service] = own;
-      more ||= hasMore;
-    }
-    more ||= remaining === 0;
-  }
-  const describeCount = (count: number): string => {
-    const receipts = count === 1 ? '1 receipt' : `${count} receipts`;
-    return `${receipts} ${dryRun ? 'would be' : count === 1 ? 'is' : 'are'} processed again.`;
-  };
-  const parts = Object.entries(done).map(([service, { replayed }]) => `${service}: ${describeCount(replayed)}`);
-  requireDone(failures, parts.join(' '), done);
+function toReceipt(item: Item) {
+  const { kind, event, person_id: person, agent_slug: agent, conversation_id, update_id, chat_id, reconciled } = item;
+  const { id, received_at, outcome, message, deliveries, processed_at, body_digest, body_size } = item;
+  const common = { id, received_at, outcome, message, deliveries, processed_at, body_digest, body_size };
+  return kind === 'telegram'
+    ? { ...common, source: kind, agent_slug: agent, update_id, kind: event, chat_id }
+    : {
+        ...common,
+        source: kind,
+        person_id: kind === 'meeting' || person === null ? null : String(person),
+        trigger_event: event,
+        reconciled,
+        conversation_id,
+      };
+}
+
+/** Replays one receipt. @throws CliError when it cannot be replayed */
+async function replayOne(context: CliContext, id: number): Promise<void> {
+  const { body: reply } = await context.http((api) => api.replayWebhooks({ body: { ids: [id] } }));
+  if (reply.selected === 0) throw receiptNotFound(id);
+  if (reply.without_body > 0)
+    throw new CliError(`The body of receipt ${id} was not stored or was removed, so it cannot be processed again.`);
+  if (reply.no_agent > 0)
+    throw new CliError(`The agent of receipt ${id} does not exist or has no webhook secret to verify the update with.`);
+  const [job] = reply.job_ids;
+  const done = job === undefined ? 'nothing to process.' : `processed again by job ${job}.`;
+  context.print({ id, job_id: job ?? null }, `Receipt ${id}: ${done}`);
+}
+
+/** Replays matching receipts. When a service does not reply, the receipts of the other are still replayed. */
+async function replayMatching(context: CliContext, body: ReplayWebhooksRequest['body']): Promise<void> {
+  const { body: reply } = await context.http((api) => api.replayWebhooks({ body }));
+  const dryRun = body.dry_run === true;
+  const { selected: matched, without_body, nothing_left, no_agent, more, missing } = reply;
+  const replayed = dryRun ? reply.matched : reply.changed;
+  const counts = { matched, replayed, without_body, nothing_left, no_agent };
+  const receipts = replayed === 1 ? '1 receipt' : `${replayed} receipts`;
+  const summary = `${receipts} ${dryRun ? 'would be' : replayed === 1 ? 'is' : 'are'} processed again.`;
+  const responded = missing.includes('agents') ? 'conversations' : 'agents';
+  requireAll(missing, `${responded}: ${summary} `, { done: { [responded]: counts } });
   context.print(
-    { ...Object.fromEntries(countNames.map((name) => [name, sum(name)])), more, dry_run: dryRun },
-    sum('matched') === 0 ? 'No receipts match: nothing changed.' : describeCount(sum('replayed')),
+    { ...counts, more, dry_run: dryRun },
+    matched === 0 ? 'No receipts match: nothing changed.' : summary,
     fields({
-      'body not stored': sum('without_body') || null,
-      'nothing to process': sum('nothing_left') || null,
-      'agent does not exist': sum('no_agent') || null,
+      'body not stored': without_body || null,
+      'nothing to process': nothing_left || null,
+      'agent does not exist': no_agent || null,
     }),
     ...(more ? ['More receipts match; the oldest were processed. Raise --limit to process more at once.'] : []),
   );
 }
-
-const positionOf = ({ received_at: at, id }: Receipt): Position => ({
-  at: formatInstantKey({ at, id }),
-  source: isUpdate(id) ? 'agents' : 'conversations',
-});
 
 /**
  * Returns the columns of a receipt: the person or agent that received the webhook, the event, and the conversation or
@@ -241,15 +184,10 @@ function describe(receipt: Receipt): View {
 }
 
 /** Returns the size and digest of a body that was not stored. */
-function describeAbsence(receipt: object): string {
-  const { body_digest: digest = null, body_size: size = null } = receipt as {
-    body_digest?: string | null;
-    body_size?: number | null;
-  };
-  return digest === null ? '(body not stored)' : `(body of ${size} bytes not stored; SHA-256 ${digest})`;
-}
+const describeAbsence = ({ body_digest: digest, body_size: size }: Item): string =>
+  digest === null ? '(body not stored)' : `(body of ${size} bytes not stored; SHA-256 ${digest})`;
 
-type Send = ReplyOf<typeof agents.rpcs.showReceipt>['sends'][number];
+type Send = GetWebhookReply['body']['sends'][number];
 
 const sendColumns = {
   PART: ({ part }: Send) => part,

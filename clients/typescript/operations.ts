@@ -3202,6 +3202,10 @@ export type ListWebhooksResultItemsItem = {
   person_id: number | null;
   agent_slug: string | null;
   conversation_id: number | null;
+  update_id: number | null;
+  chat_id: number | null;
+  /** Created by a reconciliation, because the webhook was lost (B2). */
+  reconciled: boolean;
   /** Number of times that the same request was received. */
   deliveries: number;
   processed_at: string | null;
@@ -3217,6 +3221,18 @@ export type ListWebhooksResult = {
   missing: string[];
 };
 
+export type GetWebhookResultSendsItem = {
+  /** 1 for the first part of the reply. */
+  part: number;
+  /** `planned`, `sending`, `sent`, `unknown`, `refused`, `blocked` or `given_up`. */
+  status: string;
+  chat_id: number | null;
+  message_id: number | null;
+  error: string | null;
+  /** Time of the last change. */
+  updated_at: string;
+};
+
 export type GetWebhookResult = {
   /** Receipt id. */
   id: number;
@@ -3230,6 +3246,10 @@ export type GetWebhookResult = {
   person_id: number | null;
   agent_slug: string | null;
   conversation_id: number | null;
+  update_id: number | null;
+  chat_id: number | null;
+  /** Created by a reconciliation, because the webhook was lost (B2). */
+  reconciled: boolean;
   /** Number of times that the same request was received. */
   deliveries: number;
   processed_at: string | null;
@@ -3238,6 +3258,8 @@ export type GetWebhookResult = {
   /** Stored headers; secrets and signatures are `[redacted]`. */
   headers: Record<string, unknown>;
   body: string | null;
+  /** Messages with the reply to a Telegram update. */
+  sends: GetWebhookResultSendsItem[];
 };
 
 /** Filters of the list operation. At least one filter is required. */
@@ -3256,6 +3278,8 @@ export type ReplayWebhooksBody = {
   ids?: number[];
   /** Count the items without changing them. */
   dry_run?: boolean;
+  /** Maximum number of webhooks: bookings and meetings first, then messages; at most 10000 of each. Default: no other limit. */
+  limit?: number;
 };
 
 export type ReplayWebhooksResultItemsItem = {
@@ -3271,6 +3295,10 @@ export type ReplayWebhooksResultItemsItem = {
   person_id: number | null;
   agent_slug: string | null;
   conversation_id: number | null;
+  update_id: number | null;
+  chat_id: number | null;
+  /** Created by a reconciliation, because the webhook was lost (B2). */
+  reconciled: boolean;
   /** Number of times that the same request was received. */
   deliveries: number;
   processed_at: string | null;
@@ -3279,18 +3307,26 @@ export type ReplayWebhooksResultItemsItem = {
 };
 
 export type ReplayWebhooksResult = {
-  /** Matching webhooks that can be replayed. */
+  /** Matching webhooks, at most `limit`. */
+  selected: number;
+  /** Selected webhooks that can be replayed. */
   matched: number;
   /** Replayed webhooks; 0 in a dry run. */
   changed: number;
-  /** Unknown ids, and messages whose agent does not exist or has no secret to verify them. */
+  /** Unknown ids, and webhooks counted in `no_agent`. */
   failed: number;
-  /** Matching webhooks without a stored body. */
+  /** Selected webhooks without a stored body. */
   without_body: number;
-  /** More than 10000 of a kind match; the oldest were replayed. */
-  more: boolean;
+  /** Selected webhooks that are already complete. */
+  nothing_left: number;
+  /** Messages whose agent does not exist or has no secret to verify them. */
+  no_agent: number;
   /** The first 100 replayable webhooks, oldest first. */
   items: ReplayWebhooksResultItemsItem[];
+  /** Jobs that process the webhooks, at most 100 of each kind. */
+  job_ids: string[];
+  /** More webhooks match than the limits allow; the oldest were replayed. */
+  more: boolean;
   /** Services that did not answer; their result is unknown. The request can be repeated: it does not change finished items again. 503 if no service answers. */
   missing: string[];
 };

@@ -32,7 +32,6 @@ export { limitParameter } from './type.ts';
 export { listParameter } from './type.ts';
 export { idempotencyKeyHeader } from './route.ts';
 export { singleLine } from './type.ts';
-export { receiptFilter, receiptList, receiptReplay, receiptReplayResult } from './webhook-admin.ts';
 export {
   consumerLag,
   jobCount,
@@ -43,7 +42,10 @@ export {
   type Finding,
 } from './service-admin.ts';
 export {
+  maxListedReplays,
   maxReplayed,
+  replayCounts,
+  replayLists,
   type WebhookChange,
   webhookAdminRpcs,
   webhookDetails,

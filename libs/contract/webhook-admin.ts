@@ -1,5 +1,5 @@
 /** Inbound webhooks for operators, the same for every service that receives webhooks (P4). */
-import type { Static, TProperties } from 'typebox';
+import type { Static } from 'typebox';
 import { byUsers, notAnOperator } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable, Type } from './type.ts';
@@ -18,6 +18,9 @@ const facts = {
   person_id: nullable(Type.Integer({ description: 'Person in the URL path; null when the path has none.' })),
   agent_slug: nullable(Type.String({ description: 'Agent in the URL path.' })),
   conversation_id: nullable(Type.Integer({ description: 'Conversation that it created or changed.' })),
+  update_id: nullable(Type.Integer({ description: 'Telegram id of the update.' })),
+  chat_id: nullable(Type.Integer({ description: 'Telegram id of the chat.' })),
+  reconciled: Type.Boolean({ description: 'Created by a reconciliation, because the webhook was lost (B2).' }),
   deliveries: Type.Integer({ description: 'Number of times that the same request was received.' }),
   processed_at: nullable(instant('Time of the last processing.')),
   body_digest: nullable(
@@ -28,6 +31,15 @@ const facts = {
 export const webhookItem = Type.Object(facts);
 export type WebhookItem = Static<typeof webhookItem>;
 
+const send = Type.Object({
+  part: Type.Integer({ description: '1 for the first part of the reply.' }),
+  status: Type.String({ description: '`planned`, `sending`, `sent`, `unknown`, `refused`, `blocked` or `given_up`.' }),
+  chat_id: nullable(Type.Integer({ description: 'Chat of the last attempt.' })),
+  message_id: nullable(Type.Integer({ description: 'Telegram id of the sent message.' })),
+  error: nullable(Type.String({ description: 'Failure of the last attempt.' })),
+  updated_at: instant('Time of the last change.'),
+});
+
 export const webhookDetails = Type.Object({
   ...facts,
   headers: Type.Record(Type.String(), Type.String(), {
@@ -36,6 +48,7 @@ export const webhookDetails = Type.Object({
   body: nullable(
     Type.String({ description: 'Received body with secrets redacted; null when it was not stored or was deleted.' }),
   ),
+  sends: Type.Array(send, { description: 'Messages with the reply to a Telegram update.' }),
 });
 
 /** Filter for webhooks; an absent field does not filter. */
@@ -51,17 +64,29 @@ const filter = {
 /** Maximum number of ids per call, and of webhooks that one call can replay. */
 export const maxReplayed = 10_000;
 
+/** Counts of a replay, the same for each service and for all of them together. */
+export const replayCounts = {
+  selected: Type.Integer({ description: 'Matching webhooks, at most `limit`.' }),
+  matched: Type.Integer({ description: 'Selected webhooks that can be replayed.' }),
+  changed: Type.Integer({ description: 'Replayed webhooks; 0 in a dry run.' }),
+  failed: Type.Integer({ description: 'Unknown ids, and webhooks counted in `no_agent`.' }),
+  without_body: Type.Integer({ description: 'Selected webhooks without a stored body.' }),
+  nothing_left: Type.Integer({ description: 'Selected webhooks that are already complete.' }),
+  no_agent: Type.Integer({ description: 'Messages whose agent does not exist or has no secret to verify them.' }),
+};
+/** Maximum number of webhooks and jobs that the reply to a replay lists. */
+export const maxListedReplays = 100;
+export const replayLists = {
+  items: Type.Array(webhookItem, { description: `The first ${maxListedReplays} replayable webhooks, oldest first.` }),
+  job_ids: Type.Array(Type.String(), {
+    description: `Jobs that process the webhooks, at most ${maxListedReplays} of each kind.`,
+  }),
+};
+
 const changeReply = Type.Object({
-  matched: Type.Integer({ description: 'Webhooks that can be worked again.' }),
-  changed: Type.Integer({ description: 'Those that are worked again; 0 in a dry run.' }),
-  failed: Type.Integer({
-    description: 'Ids without a webhook, and those whose agent does not exist or has no secret to judge them by.',
-  }),
-  without_body: Type.Integer({
-    description: 'Those that match and whose body is not kept: nothing is done with them.',
-  }),
+  ...replayCounts,
+  ...replayLists,
   more: Type.Boolean({ description: 'More match than one call takes: the oldest were taken.' }),
-  items: Type.Array(webhookItem, { description: 'The first hundred that matched, oldest first.' }),
 });
 export type WebhookChange = Static<typeof changeReply>;
 
@@ -101,6 +126,7 @@ export function webhookAdminRpcs(service: string) {
       request: Type.Object({
         ...filter,
         ids: Type.Optional(Type.Array(Type.Integer(), { maxItems: maxReplayed })),
+        limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
         dry_run: Type.Optional(Type.Boolean()),
       }),
       reply: changeReply,
@@ -109,45 +135,3 @@ export function webhookAdminRpcs(service: string) {
     }),
   };
 }
-
-/** Returns the schema of a filter for receipts by time and outcome. */
-export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome[]) {
-  return {
-    since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
-    until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came before.' })),
-    outcome: Type.Optional(Type.Enum([...outcomes], { description: 'Only those with this outcome.' })),
-    text: Type.Optional(
-      Type.String({ minLength: 3, maxLength: 200, description: 'Only those whose body has this text.' }),
-    ),
-  };
-}
-
-/** Returns the request schema of a list of receipts. */
-export function receiptList<Filter extends TProperties>(filter: Filter) {
-  return Type.Object({
-    ...filter,
-    before: Type.Optional(
-      Type.Object({
-        at: Type.String({ format: 'date-time', description: 'Webhooks before this time' }),
-        id: Type.Integer({ description: 'or at this time with a lower id.' }),
-      }),
-    ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_001, description: 'Default 100.' })),
-  });
-}
-
-/** Returns the request schema of a replay by filter. */
-export function receiptReplay<Filter extends TProperties>(filter: Filter) {
-  return Type.Object({ ...filter, limit: Type.Integer({ minimum: 1, maximum: maxReplayed }), dry_run: Type.Boolean() });
-}
-
-/** Result of a replay by filter. With `dry_run` it is the result that the replay would have. */
-export const receiptReplayResult = Type.Object({
-  matched: Type.Integer(),
-  replayed: Type.Integer({ description: 'Webhooks that are processed again.' }),
-  without_body: Type.Integer({
-    description: 'Webhooks that cannot be replayed, because their body was not stored or was deleted.',
-  }),
-  nothing_left: Type.Integer({ description: 'Webhooks that are already complete.' }),
-  more: Type.Boolean({ description: 'More match than `limit`: the oldest were taken.' }),
-});

@@ -1,7 +1,7 @@
 /** Inbound webhooks: reading from the stream, receipts, and operations for operators. */
 export { decodeBody, findSigningKey, isHmac, readWebhookBody } from './body.ts';
 export { packWebhooks, type ReceivedWebhook, startReceiptIntake, unpackWebhooks, type Webhook } from './intake.ts';
-export { webhookAdminHandlers } from './operators.ts';
+export { type ReplayCounts, webhookAdminHandlers } from './operators.ts';
 export {
   createRefusalLimit,
   createRefusalReceipts,
@@ -18,15 +18,5 @@ export {
   sweepReceipts,
   unsignedOutcome,
 } from './receipts.ts';
-export {
-  beforeFilter,
-  collectVisibleMatches,
-  declareReceiptSearch,
-  filterVisibleMatches,
-  hasText,
-  isBefore,
-  receiptSearchIndexes,
-  textFilter,
-  textFilterValues,
-} from './search.ts';
+export { declareReceiptSearch, receiptSearchIndexes } from './search.ts';
 export { declareDropContents } from './statements.ts';

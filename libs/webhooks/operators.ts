@@ -4,15 +4,7 @@
  */
 import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
-import {
-  type Actor,
-  maxReplayed,
-  type ReplyOf,
-  type RequestOf,
-  type webhookAdminRpcs,
-  type WebhookChange,
-  type WebhookItem,
-} from '#libs/contract';
+import { type Actor, maxListedReplays, type ReplyOf, type RequestOf, type webhookAdminRpcs, type WebhookChange, type WebhookItem } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { redactBody, redactHeaders } from '#libs/redaction';
@@ -39,21 +31,24 @@ export interface WebhookOperations {
   readonly search: ReceiptSearch;
   /** Returns whether the outcome is final; receipts with a final outcome are not replayed. */
   readonly isDone: (outcome: string) => boolean;
-  /** Replays receipts and writes the audit entry of `describe`. @returns how many were replayed and how many failed */
+  /** Replays receipts and writes the audit entry of `describe`. */
   readonly replay: (
     receipts: readonly ReplayedReceipt[],
     context: RequestContext,
-    describe: (done: ReplayCounts) => NewAuditEntry,
+    describe: (counts: ReplayCounts) => NewAuditEntry,
   ) => Promise<ReplayCounts>;
 }
 
-interface ReplayCounts {
-  readonly changed: number;
-  readonly failed: number;
+/** Outcomes of a replay. Receipts that are not in a count remain for the next call. */
+export interface ReplayCounts {
+  readonly replayed: number;
+  readonly nothing_left: number;
+  readonly without_body: number;
+  readonly no_agent: number;
+  readonly jobIds: readonly string[];
 }
 
-/** Maximum items in the response to a replay. */
-const maxListedItems = 100;
+const noCounts: ReplayCounts = { replayed: 0, nothing_left: 0, without_body: 0, no_agent: 0, jobIds: [] };
 
 export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOperations) {
   return {
@@ -76,6 +71,7 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
         ...(JSON.parse(row.item) as WebhookItem),
         headers,
         body: row.body === null ? null : redactBody(decodeBody(row.body)),
+        sends: JSON.parse(row.sends) as ReplyOf<Rpcs['showWebhook']>['sends'],
       };
     },
     replayWebhooks: async (
@@ -83,31 +79,38 @@ export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOper
       context: RequestContext & AuditContext,
     ): Promise<WebhookChange> => {
       requireOpsOperator(context.actor);
-      const { ids, dry_run: dryRun = false, ...filter } = request;
+      const { ids, limit, dry_run: dryRun = false, ...filter } = request;
       const found = await search.selectForReplay(db, {
         ...toValues(filter),
         ...textFilterValues(filter.q),
         ids,
-        limit: maxReplayed + 1,
+        limit: limit + 1,
       });
-      const matching = await filterVisibleMatches({ db, search, q: filter.q }, found.slice(0, maxReplayed));
-      const replayable = matching.filter(({ has_body: hasBody, outcome }) => hasBody && !isDone(outcome));
-      const unknown = ids === undefined ? 0 : new Set(ids).size - Math.min(found.length, maxReplayed);
-      const counts = {
-        matched: replayable.length,
-        without_body: matching.filter(({ has_body: hasBody }) => !hasBody).length,
-      };
-      const describe = ({ changed, failed }: ReplayCounts): NewAuditEntry =>
-        describeBulkAct({ filter, ids }, { matched: replayable.length, changed, failed: unknown + failed });
-      const done =
-        dryRun || replayable.length === 0 ? { changed: 0, failed: 0 } : await replay(replayable, context, describe);
-      const { items } = await search.listByIds(db, { ids: replayable.slice(0, maxListedItems).map(({ id }) => id) });
+      const matching = await filterVisibleMatches({ db, search, q: filter.q }, found.slice(0, limit));
+      const stored = matching.filter(({ has_body: hasBody }) => hasBody);
+      const replayable = stored.filter(({ outcome }) => !isDone(outcome));
+      const hasMore = found.length > limit;
+      const unknown = ids === undefined || hasMore ? 0 : new Set(ids).size - found.length;
+      const matched = replayable.length;
+      const describe = (counts: ReplayCounts): NewAuditEntry =>
+        describeBulkAct(
+          { filter, ids },
+          { matched, changed: counts.replayed, failed: unknown + counts.no_agent + counts.without_body },
+        );
+      const done = dryRun || matched === 0 ? noCounts : await replay(replayable, context, describe);
+      const handled = done.replayed + done.nothing_left + done.without_body + done.no_agent;
+      const { items } = await search.listByIds(db, { ids: replayable.slice(0, maxListedReplays).map(({ id }) => id) });
       return {
-        ...counts,
-        changed: done.changed,
-        failed: unknown + done.failed,
-        more: found.length > maxReplayed && matching.length > 0,
+        selected: matching.length,
+        matched,
+        changed: done.replayed,
+        failed: unknown + done.no_agent,
+        without_body: matching.length - stored.length + done.without_body,
+        nothing_left: stored.length - matched + done.nothing_left,
+        no_agent: done.no_agent,
+        more: (hasMore && matching.length > 0) || (!dryRun && handled < matched),
         items: JSON.parse(items) as WebhookItem[],
+        job_ids: done.jobIds.slice(0, maxListedReplays),
       };
     },
   };

@@ -70,9 +70,9 @@ function toPattern(text: string): string {
 }
 
 /** Position of the last receipt on the previous page; null for the first page. */
-export const beforeFilter = { beforeAt: t.instant.nullable, beforeId: t.bigint.nullable };
+const beforeFilter = { beforeAt: t.instant.nullable, beforeId: t.bigint.nullable };
 /** Condition for receipts after this position, on the alias `r`. */
-export const isBefore = ({ beforeAt, beforeId }: Record<keyof typeof beforeFilter, SqlPart>): Sql =>
+const isBefore = ({ beforeAt, beforeId }: Record<keyof typeof beforeFilter, SqlPart>): Sql =>
   sql`(${beforeAt} is null or (r.received_at, r.id) < (${beforeAt}, ${beforeId}))`;
 
 /** Filter of a list of receipts. A null value matches every receipt. */
@@ -88,7 +88,7 @@ const filter = {
 type Filter = Record<keyof typeof filter, SqlPart>;
 const textParams = { pattern: t.text, inJson: t.text.nullable, inAscii: t.text.nullable };
 /** Parameters for a text in the body; null matches every receipt. */
-export const textFilter = { ...textParams, pattern: t.text.nullable };
+const textFilter = { ...textParams, pattern: t.text.nullable };
 const containsText = ({
   pattern,
   inJson,
@@ -99,7 +99,7 @@ const containsText = ({
 export const textFilterValues = (text: string | undefined) =>
   text === undefined ? { pattern: undefined, inJson: undefined, inAscii: undefined } : bodyPatterns(text);
 /** Condition for receipts whose body contains the text, on the alias `r`. */
-export const hasText = (values: Record<keyof typeof textParams, SqlPart>): Sql =>
+const hasText = (values: Record<keyof typeof textParams, SqlPart>): Sql =>
   sql`(${values.pattern} is null or (r.body is not null and ${containsText(values)}))`;
 
 /** Number of newest receipts that are scanned before the text index is used. The scan finds frequent texts quickly. */
@@ -109,12 +109,14 @@ export interface ReceiptSearchOptions {
   readonly schema: string;
   /** SQL expression that returns a receipt as a JSON item, from the alias `r`. */
   readonly item: Sql;
+  /** SQL expression that returns the messages of the reply as JSON; without it there are none. */
+  readonly sends?: Sql;
   readonly hasSource: boolean;
   readonly kind: string;
 }
 
 /** Declares the statements of the search. They return items as JSON, newest first unless stated otherwise. */
-export function declareReceiptSearch({ schema, item, hasSource, kind: only }: ReceiptSearchOptions) {
+export function declareReceiptSearch({ schema, item, sends, hasSource, kind: only }: ReceiptSearchOptions) {
   const table = sql.id(`${schema}.webhook_receipts`);
   const isKind = (value: SqlPart): Sql =>
     sql`(${value} is null or ${hasSource ? sql`r.source` : sql.literal(only)} = ${value})`;
@@ -217,9 +219,9 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
     find: statement.maybeOne({
       name: 'receipts.operators-show',
       params: { id: t.bigint },
-      row: { item: t.text, headers: t.json, body: t.bytes.as<Buffer>().nullable },
+      row: { item: t.text, headers: t.json, body: t.bytes.as<Buffer>().nullable, sends: t.text },
       sql: ({ id }) => sql`
-        select ${item}::text as item, r.headers, r.body from ${table} r where r.id = ${id}`,
+        select ${item}::text as item, r.headers, r.body, coalesce((${sends ?? sql`null::json`})::text, '[]') as sends from ${table} r where r.id = ${id}`,
     }),
   });
 }

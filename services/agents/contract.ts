@@ -8,7 +8,6 @@ import { recordRpcs } from './record/contract.ts';
 import { handoverEvents, handoverRpcs } from './handover/contract.ts';
 import { memoryJobs, memoryRpcs } from './memory/contract.ts';
 import { languageModelRpcs } from './language-model/contract.ts';
-import { receiptRpcs } from './receipts/contract.ts';
 
 export { agentHistoryQuery, AgentItem, agentListQuery, AgentOut, agentUpdate, newAgent } from './agent/contract.ts';
 export { AgentChatIn, AgentChatOut, maxChatBodyCharacters } from './chat/contract.ts';
@@ -21,7 +20,7 @@ export {
   threadProperties,
 } from './handover/contract.ts';
 export { sentence } from './memory/contract.ts';
-export { firstUpdateReceiptId, updateOutcomes, type UpdateReceipt } from './receipts/contract.ts';
+export { firstUpdateReceiptId, updateOutcomes } from './receipts/contract.ts';
 export { TelegramWebhook, telegramWebhookSubject } from './telegram/contract.ts';
 
 export const agents = defineService({
@@ -32,7 +31,6 @@ export const agents = defineService({
     ...statusRpcs('agents'),
     ...webhookAdminRpcs('agents'),
     ...timelineRpcs('agents'),
-    ...receiptRpcs,
     ...telegramRpcs,
     ...memoryRpcs,
     ...agentRpcs,

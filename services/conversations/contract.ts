@@ -13,7 +13,6 @@ import { operatorRpcs } from './operator/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 import { pipelineRpcs, pipelineJobs } from './pipeline/contract.ts';
 import { questionsRpcs } from './questions/contract.ts';
-import { receiptRpcs } from './receipts/contract.ts';
 import { reconcileJobs, reconcileRpcs } from './reconcile/contract.ts';
 import { roomRpcs } from './room/contract.ts';
 import { ownTimelineRpcs } from './timeline/contract.ts';
@@ -51,7 +50,6 @@ export const conversations = defineService({
     ...operatorRpcs,
     ...personDataRpcs,
     ...questionsRpcs,
-    ...receiptRpcs,
     ...reconcileRpcs,
     ...roomRpcs,
     ...ownTimelineRpcs,

@@ -22,7 +22,7 @@ import { createTimelineHandlers } from './timeline/handlers.ts';
 import { createTranscriptSearchScopeHandlers } from './transcript-search-scope/handlers.ts';
 import type { Dependencies, Operations } from './dependencies.ts';
 import { createPipelineHandlers } from './pipeline/handlers.ts';
-import { createReceiptHandlers, createWebhookHandlers } from './receipts/handlers.ts';
+import { createWebhookHandlers } from './receipts/handlers.ts';
 
 export function createHandlers(dependencies: Dependencies): Operations {
   return {
@@ -44,7 +44,6 @@ export function createHandlers(dependencies: Dependencies): Operations {
       ...createOperatorHandlers(dependencies),
       ...createPersonDataHandlers(dependencies),
       ...createQuestionHandlers(dependencies),
-      ...createReceiptHandlers(dependencies),
       ...createReconcileHandlers(dependencies),
       ...createRoomHandlers(dependencies),
       ...createTimelineHandlers(dependencies),

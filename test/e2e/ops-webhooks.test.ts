@@ -277,12 +277,16 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     expect([status, json]).toEqual([
       200,
       {
+        selected: 2,
         matched: 1,
         changed: 1,
         failed: 2,
         without_body: 1,
+        nothing_left: 0,
+        no_agent: 0,
         more: false,
         items: [expect.objectContaining({ id: kept })],
+        job_ids: [expect.any(String)],
         missing: [],
       },
     ]);
@@ -313,8 +317,35 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
       await receiveUpdate('{"update_id": 7, "message": {}}'),
       await receiveUpdate('{"update_id": 8, "message": {}}', 'failed'),
     ];
-    expect((await replay({ ids: [answered] })).json).toMatchObject({ matched: 0, changed: 0, failed: 0 });
-    expect((await replay({ ids: [lost] })).json).toMatchObject({ matched: 1, changed: 0, failed: 1 });
+    expect((await replay({ ids: [answered] })).json).toMatchObject({ matched: 0, changed: 0, nothing_left: 1 });
+    expect((await replay({ ids: [lost] })).json).toMatchObject({ matched: 1, changed: 0, failed: 1, no_agent: 1 });
+  });
+
+  it('applies a limit to bookings and meetings first, then to messages', async () => {
+    await receiveUpdate('{"limited": 1}', 'failed');
+    await receive('{"limited": 2}', { count: 2 });
+    const counts = async (limit: number) => {
+      const { selected, more } = (await replay({ filter: { q: 'limited' }, limit, dry_run: true })).json;
+      return [selected, more];
+    };
+    expect([await counts(1), await counts(2), await counts(3)]).toEqual([
+      [1, true],
+      [2, true],
+      [3, false],
+    ]);
+    expect((await replay({ filter: { q: 'limited' }, limit: 0 })).status).toBe(422);
+  });
+
+  it('replays one webhook in the admin CLI, and says why one cannot be replayed', async () => {
+    const [kept = 0] = await receive('{"one": "more"}', { outcome: 'person_not_found' });
+    const [gone] = await receive(null, { outcome: 'rejected_signature' });
+    const lost = await receiveUpdate('{"update_id": 9, "message": {}}', 'failed');
+    expect(await platform.ask('webhooks', 'replay', String(kept))).toEqual({ id: kept, job_id: expect.any(String) });
+    const failure = async (id: number | undefined) => (await platform.cli('webhooks', 'replay', String(id))).stderr;
+    expect(await failure(gone)).toContain('was not stored or was removed');
+    expect(await failure(lost)).toContain('does not exist or has no webhook secret');
+    expect(await failure(999_999)).toBe('There is no receipt 999999.\n');
+    expect((await platform.cli('webhooks', 'show', '999999')).stderr).toBe('There is no receipt 999999.\n');
   });
 
   it.each([

@@ -1,9 +1,9 @@
 /** Scene 1: a guest books an hour, and the platform creates a conversation. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ReplyOf } from '#libs/contract';
-import { conversations, type ConversationOut } from '#services/conversations';
+import type { ConversationOut } from '#services/conversations';
 import { createContext } from '../../cli/context.ts';
+import type { ListWebhooksReply } from '../../clients/typescript/operations.ts';
 import { formatTime, type Narrator } from './narrator.ts';
 import { host, invited, journeySlug } from './people.ts';
 import { callApi, DemoError, waitUntil, type DemoPlatform } from './platform.ts';
@@ -92,23 +92,19 @@ async function findBooked(
   return list.find(({ config }) => (config as { booking?: { uid?: string } }).booking?.uid === uid);
 }
 
-type Receipt = ReplyOf<typeof conversations.rpcs.showReceipt>;
+type Receipt = ListWebhooksReply['body']['items'][number];
 
 /**
  * Waits until the webhook is processed, which it reads from the operators' receipts: requesting the conversation
- * earlier would create an unscheduled one. Without access to the broker it waits a fixed time.
+ * earlier would create an unscheduled one. Without a profile of the admin CLI it waits a fixed time.
  */
 async function waitForReceipt(personId: number, uid: string): Promise<Receipt | undefined> {
   const context = createContext({ json: false });
+  const query = { kind: 'booking', person_id: personId, q: uid, limit: 1 } as const;
   try {
     return await waitUntil('the receipt of the booking', 30_000, async () => {
-      const { items } = await context.call(conversations.rpcs.listReceipts, { limit: 20 });
-      for (const { id, outcome, person_id: person } of items) {
-        if (outcome === 'pending' || person !== String(personId)) continue;
-        const receipt = await context.call(conversations.rpcs.showReceipt, { id });
-        if (receipt.body?.includes(uid) === true) return receipt;
-      }
-      return undefined;
+      const { items } = (await context.http((api) => api.listWebhooks({ query }))).body;
+      return items.find(({ outcome }) => outcome !== 'pending');
     });
   } catch (error) {
     if (error instanceof DemoError) throw error;

@@ -1,76 +1,6 @@
-/** Statements on receipts of messaging updates: list, details, replay, retention (D20, D33b). */
-import { type Parameter, sql, statement, t } from '#libs/sql';
-import { beforeFilter, declareDropContents, declareReceiptSearch, hasText, isBefore, textFilter } from '#libs/webhooks';
-
-const columns = sql`r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
-  r.message, r.deliveries, iso_utc(r.processed_at) as processed_at, r.body_digest, r.body_size`;
-
-/** Filters of receipts. A null filter matches all. */
-const filter = { outcome: t.text.nullable, since: t.instant.nullable, until: t.instant.nullable, ...textFilter };
-const matching = (filters: Record<keyof typeof filter, Parameter>) => {
-  const { outcome, since, until } = filters;
-  return sql`(${outcome} is null or r.outcome = ${outcome}) and ${hasText(filters)}
-    and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
-};
-
-/** Returns receipts as JSON text, newest first. */
-export const renderReceipts = statement.one({
-  name: 'receipts.list',
-  planned: 'each-call',
-  params: { ...filter, ...beforeFilter, limit: t.integer },
-  row: { json: t.text },
-  sql: ({
-    limit,
-    beforeAt,
-    beforeId,
-    ...filters
-  }) => sql`select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
-      select ${columns} from agents.webhook_receipts r where ${matching(filters)} and ${isBefore({ beforeAt, beforeId })}
-        order by r.received_at desc, r.id desc limit ${limit}
-    ) rows`,
-});
-
-/** Returns receipts to replay, oldest first. */
-export const findReplayable = statement.many({
-  name: 'receipts.find-replayable',
-  planned: 'each-call',
-  params: { ...filter, limit: t.integer },
-  row: { id: t.bigint, has_body: t.boolean, is_answered: t.boolean },
-  sql: ({
-    limit,
-    ...filters
-  }) => sql`select r.id, r.body is not null as has_body, r.outcome in ('answered', 'left_to_person') as is_answered
-    from agents.webhook_receipts r where ${matching(filters)} order by r.received_at, r.id limit ${limit}`,
-});
-
-/** Returns the columns of the contract. `headers` and `sends` are JSON text. */
-export const findReceiptDetails = statement.maybeOne({
-  name: 'receipts.show',
-  params: { id: t.bigint },
-  row: {
-    id: t.bigint,
-    source: t.text,
-    received_at: t.text,
-    agent_slug: t.text,
-    update_id: t.bigint.nullable,
-    kind: t.text.nullable,
-    chat_id: t.bigint.nullable,
-    outcome: t.text,
-    message: t.text.nullable,
-    deliveries: t.integer,
-    processed_at: t.text.nullable,
-    body_digest: t.text.nullable,
-    body_size: t.integer.nullable,
-    headers: t.json,
-    body: t.bytes.as<Buffer>().nullable,
-    sends: t.text,
-  },
-  sql: ({ id }) => sql`select ${columns}, r.headers, r.body, coalesce((
-      select json_agg(json_build_object('part', s.part, 'status', s.status, 'chat_id', s.chat_id, 'message_id', s.message_id, 'error', s.error,
-        'updated_at', iso_utc(s.updated_at)) order by s.part)
-      from agents.telegram_sends s where s.receipt_id = r.id), '[]')::text as sends
-    from agents.webhook_receipts r where r.id = ${id}`,
-});
+/** Statements on receipts of messaging updates: search, replay, retention (D20, D33b). */
+import { sql, statement, t } from '#libs/sql';
+import { declareDropContents, declareReceiptSearch } from '#libs/webhooks';
 
 export const findReceiptByKey = statement.maybeOne({
   name: 'receipts.find-key',
@@ -145,8 +75,12 @@ export const receiptSearch = declareReceiptSearch({
   hasSource: false,
   kind: 'telegram',
   item: sql`json_build_object('id', r.id, 'kind', 'telegram', 'received_at', agents.iso_utc(r.received_at), 'outcome', r.outcome,
-    'message', r.message, 'event', r.kind, 'person_id', null, 'agent_slug', r.agent_slug, 'conversation_id', null, 'deliveries', r.deliveries,
+    'message', r.message, 'event', r.kind, 'person_id', null, 'agent_slug', r.agent_slug, 'conversation_id', null, 'update_id', r.update_id, 'chat_id', r.chat_id,
+    'reconciled', false, 'deliveries', r.deliveries,
     'processed_at', agents.iso_utc(r.processed_at), 'body_digest', r.body_digest, 'body_size', r.body_size)`,
+  sends: sql`select json_agg(json_build_object('part', s.part, 'status', s.status, 'chat_id', s.chat_id, 'message_id', s.message_id,
+      'error', s.error, 'updated_at', agents.iso_utc(s.updated_at)) order by s.part)
+    from agents.telegram_sends s where s.receipt_id = r.id`,
 });
 
 /** Deletes the contents of receipts after the retention period. */

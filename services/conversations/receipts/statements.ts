@@ -1,6 +1,6 @@
 /** Statements on webhook receipts (D20, D68). */
-import { beforeFilter, declareDropContents, declareReceiptSearch, hasText, isBefore, textFilter } from '#libs/webhooks';
-import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { declareDropContents, declareReceiptSearch } from '#libs/webhooks';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 
 const receiptRow = {
@@ -18,7 +18,6 @@ const receiptRow = {
   body_digest: t.text.nullable,
   body_size: t.integer.nullable,
 };
-export type ReceiptRow = RowOf<typeof receiptRow>;
 const receiptColumns = sql`r.id, r.source, r.received_at at time zone 'UTC' as received_at, r.person_id, r.trigger_event, r.outcome, r.message,
   r.headers -> 'x-reconciled-from' is not null as reconciled, r.conversation_id, r.deliveries, r.processed_at at time zone 'UTC' as processed_at, r.body_digest, r.body_size`;
 
@@ -96,47 +95,6 @@ export const findReceipt = statement.maybeOne({
     sql`select ${receiptColumns}, r.headers, r.body, r.was_signed from conversations.webhook_receipts r where r.id = ${id}`,
 });
 
-/** Null = any. */
-const filterParams = {
-  outcome: t.text.nullable,
-  source: t.text.nullable,
-  personId: t.text.nullable,
-  since: t.instant.nullable,
-  until: t.instant.nullable,
-  ...textFilter,
-};
-const matchingSql = (filter: Readonly<Record<keyof typeof filterParams, Parameter>>): Sql => {
-  const { outcome, source, personId, since, until } = filter;
-  return sql`(${outcome} is null or r.outcome = ${outcome}) and (${source} is null or r.source = ${source})
-    and (${personId} is null or r.person_id = ${personId}) and ${hasText(filter)}
-    and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
-};
-
-/** Returns receipts, newest first. */
-export const listReceipts = statement.many({
-  name: 'receipts.list',
-  planned: 'each-call',
-  params: { ...filterParams, ...beforeFilter, limit: t.integer },
-  row: receiptRow,
-  sql: ({ limit, beforeAt, beforeId, ...filter }) => sql`
-    select ${receiptColumns} from conversations.webhook_receipts r where ${matchingSql(filter)} and ${isBefore({ beforeAt, beforeId })}
-    order by r.received_at desc, r.id desc limit ${limit}`,
-});
-
-const replayableRow = { id: t.integer, source: t.text.as<ReceiptSource>(), has_body: t.boolean };
-export type ReplayableRow = RowOf<typeof replayableRow>;
-
-/** Returns receipts that can be replayed, oldest first. */
-export const findReplayable = statement.many({
-  name: 'receipts.find-replayable',
-  planned: 'each-call',
-  params: { ...filterParams, limit: t.integer },
-  row: replayableRow,
-  sql: ({ limit, ...filter }) => sql`
-    select r.id, r.source, r.body is not null as has_body from conversations.webhook_receipts r
-    where ${matchingSql(filter)} order by r.received_at, r.id limit ${limit}`,
-});
-
 /** Stores the outcome of a receipt. A null value does not change the stored value, except for `message`. */
 export const updateSettled = statement.none({
   name: 'receipts.settle',
@@ -174,7 +132,8 @@ export const receiptSearch = declareReceiptSearch({
   kind: 'booking',
   item: sql`json_build_object('id', r.id, 'kind', r.source, 'received_at', conversations.iso_utc(r.received_at), 'outcome', r.outcome,
     'message', r.message, 'event', r.trigger_event, 'person_id', case when r.person_id ~ '^[1-9][0-9]{0,8}$' then r.person_id::integer end,
-    'agent_slug', null, 'conversation_id', r.conversation_id, 'deliveries', r.deliveries, 'processed_at', conversations.iso_utc(r.processed_at),
+    'agent_slug', null, 'conversation_id', r.conversation_id, 'update_id', null, 'chat_id', null,
+    'reconciled', r.headers -> 'x-reconciled-from' is not null, 'deliveries', r.deliveries, 'processed_at', conversations.iso_utc(r.processed_at),
     'body_digest', r.body_digest, 'body_size', r.body_size)`,
 });
 

@@ -1,34 +1,16 @@
 /** Test fixture: Telegram chats of an agent, with a scripted Bot API server. */
 import { createHmac, randomUUID } from 'node:crypto';
+import type { ReplyOf } from '#libs/contract';
 import { agents, telegramWebhookSubject } from '#services/agents';
-import { newContext } from '#libs/nats';
 import { packWebhooks } from '#libs/webhooks';
-import { startTelegram, type TelegramServer, waitFor } from '#libs/testing';
+import { contextFor, startTelegram, type TelegramServer, waitFor } from '#libs/testing';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
 export const botToken = '4242:test-bot-token';
 export const webhookSecret = 'webhook-secret_of-the-tests_1';
 export const echoChannel = -1_009_999;
 
-export interface Receipt {
-  readonly id: number;
-  readonly update_id: number | null;
-  readonly kind: string | null;
-  readonly chat_id: number | null;
-  readonly outcome: string;
-  readonly message: string | null;
-  readonly deliveries: number;
-  readonly body: string | null;
-  readonly body_digest: string | null;
-  readonly body_size: number | null;
-  readonly sends: readonly {
-    part: number;
-    status: string;
-    chat_id: number | null;
-    message_id: number | null;
-    error: string | null;
-  }[];
-}
+export type Receipt = ReplyOf<typeof agents.rpcs.showWebhook>;
 
 export interface Message {
   readonly text?: string;
@@ -53,7 +35,7 @@ export interface TelegramFixture {
   /** Waits until the receipt of an update is settled and returns it. */
   settled(updateId: number): Promise<Receipt>;
   find(updateId: number): Promise<Receipt | undefined>;
-  replay(id: number): Promise<{ id: number; job_id: string | null }>;
+  replay(id: number): Promise<ReplyOf<typeof agents.rpcs.replayWebhooks>>;
   stop(): Promise<void>;
 }
 
@@ -83,8 +65,7 @@ export async function startTelegramFixture(
     { slug: 'mute', name: 'Mute', config: { messaging: { webhook_secret: webhookSecret } } },
   ]);
   agentFixture.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
-  const { showReceipt, listReceipts, replayReceipt } = agents.rpcs;
-  const context = () => newContext();
+  const { showWebhook, replayWebhooks } = agents.rpcs;
 
   const deliver: TelegramFixture['deliver'] = async (update, options = {}) => {
     const {
@@ -107,9 +88,12 @@ export async function startTelegramFixture(
     return deliveryId;
   };
   const find = async (updateId: number): Promise<Receipt | undefined> => {
-    const { items } = await agentFixture.bus.call(listReceipts, { limit: 1000 }, context());
-    const found = items.find((item) => item.update_id === updateId);
-    return found === undefined ? undefined : await agentFixture.bus.call(showReceipt, { id: found.id }, context());
+    const [found] = await agentFixture.env.sql<{ id: string }>(
+      'select id from agents.webhook_receipts where update_id = $1 order by received_at desc, id desc limit 1',
+      [updateId],
+    );
+    if (found === undefined) return undefined;
+    return await agentFixture.bus.call(showWebhook, { id: Number(found.id) }, contextFor(showWebhook));
   };
   const settled = (updateId: number): Promise<Receipt> =>
     waitFor(
@@ -142,7 +126,7 @@ export async function startTelegramFixture(
     },
     settled,
     find,
-    replay: (id) => agentFixture.bus.call(replayReceipt, { id }, context()),
+    replay: (id) => agentFixture.bus.call(replayWebhooks, { ids: [id], limit: 1 }, contextFor(replayWebhooks)),
     stop: () => agentFixture.stop(),
   };
 }

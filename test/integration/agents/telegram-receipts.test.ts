@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestOf } from '#libs/contract';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { newContext } from '#libs/nats';
 import { createDatabase } from '#libs/orm';
-import { waitFor } from '#libs/testing';
+import { contextFor, waitFor } from '#libs/testing';
 import { sweepReceipts } from '#libs/webhooks';
 import { dropOldContents } from '../../../services/agents/receipts/statements.ts';
 import { failureOf } from './fixture.ts';
@@ -21,9 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const newest = async () =>
-  (await fixture.agents.bus.call(agents.rpcs.listReceipts, { limit: 1 }, newContext())).items[0];
-const showReceipt = (id: number) => fixture.agents.bus.call(agents.rpcs.showReceipt, { id }, newContext());
+const { listWebhooks, replayWebhooks, showWebhook } = agents.rpcs;
+const list = async (request: RequestOf<typeof listWebhooks>) =>
+  (await fixture.agents.bus.call(listWebhooks, request, contextFor(listWebhooks))).items;
+const newest = async () => (await list({ limit: 1 }))[0];
+const showReceipt = (id: number) => fixture.agents.bus.call(showWebhook, { id }, contextFor(showWebhook));
 const arrived = async (outcome: string, known = 0) =>
   await waitFor(async () => {
     const receipt = await newest();
@@ -50,7 +53,7 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
       body_size: bytes.length,
     };
     expect(await showReceipt(receipt.id)).toMatchObject(stored);
-    expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
+    expect(await fixture.replay(receipt.id)).toMatchObject({ changed: 0, without_body: 1 });
   });
 
   it('stores request headers, truncated for rejected updates (P4, D68)', async () => {
@@ -182,8 +185,8 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const known = await lastId();
     await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
-    expect(await showReceipt(receipt.id)).toMatchObject({ body, sends: [], source: 'telegram', agent_slug: 'guide' });
-    expect(await fixture.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
+    expect(await showReceipt(receipt.id)).toMatchObject({ body, sends: [], kind: 'telegram', agent_slug: 'guide' });
+    expect(await fixture.replay(receipt.id)).toMatchObject({ changed: 0, nothing_left: 1, job_ids: [] });
     expect(await showReceipt(receipt.id)).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
@@ -197,10 +200,10 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     expect(await showReceipt(receipt.id)).toMatchObject({
       body: null,
       sends: [],
-      source: 'telegram',
+      kind: 'telegram',
       agent_slug: 'guide',
     });
-    expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
+    expect(await fixture.replay(receipt.id)).toMatchObject({ changed: 0, without_body: 1 });
   });
 
   it('stores no body that exceeds the size limit', async () => {
@@ -220,28 +223,28 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const unreadable = await deliver(webhookSecret, Buffer.from('{"update_id":'));
     const forgotten = await deliver(webhookSecret);
     await fixture.agents.bus.call(agents.rpcs.forgetPerson, { telegram_user_id: forgotten.chat }, newContext());
-    expect((await failureOf(fixture.replay(forgotten.id))).reason).toBe('receipt_without_body');
-    expect((await failureOf(fixture.replay(good.id))).reason).toBe('agent_not_found');
+    expect(await fixture.replay(forgotten.id)).toMatchObject({ changed: 0, without_body: 1 });
+    expect(await fixture.replay(good.id)).toMatchObject({ changed: 0, failed: 1, no_agent: 1 });
     const later = {
       slug: 'later',
       name: 'Later',
       config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } },
     };
     await fixture.agents.apply([{ ...later, config: {} }]);
-    expect((await failureOf(fixture.replay(good.id))).reason).toBe('agent_without_secret');
+    expect(await fixture.replay(good.id)).toMatchObject({ changed: 0, failed: 1, no_agent: 1 });
     expect(await showReceipt(good.id)).toMatchObject({
       outcome: 'agent_not_found',
       body: expect.stringContaining('Anybody?'),
     });
     await fixture.agents.apply([later]);
     for (const { id, chat } of forged) {
-      expect(await fixture.replay(id)).toEqual({ id, job_id: null });
+      expect(await fixture.replay(id)).toMatchObject({ changed: 1, job_ids: [] });
       expect(await showReceipt(id)).toMatchObject({ outcome: 'rejected_secret', body: null });
       expect(fixture.telegram.textsOf(chat)).toEqual([]);
     }
     await fixture.replay(unreadable.id);
     expect(await showReceipt(unreadable.id)).toMatchObject({ outcome: 'rejected_unreadable', body: '{"update_id":' });
-    expect((await fixture.replay(good.id)).job_id).not.toBeNull();
+    expect((await fixture.replay(good.id)).job_ids).toHaveLength(1);
     await waitFor(async () => (await showReceipt(good.id)).outcome === 'answered');
     expect(fixture.telegram.textsOf(good.chat)).toEqual(['You said: Anybody?']);
   });
@@ -349,22 +352,22 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     expect(rows.filter(({ row }) => row?.includes('My secret wish') === true)).toEqual([]);
   });
 
-  it('returns 404 for a receipt that does not exist', async () => {
+  it('reports a receipt that does not exist', async () => {
     expect((await failureOf(showReceipt(1))).code).toBe('not_found');
-    expect((await failureOf(fixture.replay(1))).code).toBe('not_found');
+    expect(await fixture.replay(1)).toMatchObject({ selected: 0, failed: 1 });
   });
 
   it('excludes answered updates and updates without an agent from bulk replay', async () => {
     const replay = (outcome: 'answered' | 'agent_not_found', limit = 1_000) =>
-      fixture.agents.bus.call(agents.rpcs.replayReceipts, { outcome, limit, dry_run: false }, newContext());
-    const { matched, replayed, without_body: withoutBody, nothing_left: nothingLeft } = await replay('answered');
-    expect([matched > 2, replayed, withoutBody + nothingLeft]).toEqual([true, 0, matched]);
-    expect(await replay('answered', 1)).toMatchObject({ matched: 1, replayed: 0, more: true });
-    expect(await replay('agent_not_found')).toMatchObject({ replayed: 0 });
+      fixture.agents.bus.call(replayWebhooks, { outcome, limit }, contextFor(replayWebhooks));
+    const { selected, changed, without_body: withoutBody, nothing_left: nothingLeft } = await replay('answered');
+    expect([selected > 2, changed, withoutBody + nothingLeft]).toEqual([true, 0, selected]);
+    expect(await replay('answered', 1)).toMatchObject({ selected: 1, changed: 0, more: true });
+    expect(await replay('agent_not_found')).toMatchObject({ changed: 0 });
   });
 
   it('lists receipts by outcome, newest first', async () => {
-    const { items } = await fixture.agents.bus.call(agents.rpcs.listReceipts, { outcome: 'answered' }, newContext());
+    const items = await list({ outcome: 'answered', limit: 100 });
     expect(items.every((item) => item.outcome === 'answered')).toBe(true);
     expect(items.map((item) => item.received_at)).toEqual(
       items

@@ -56,23 +56,11 @@ function jobRows(service: string): Record<string, Row> {
   };
 }
 
-/** Returns the rows of a service that receives webhooks. */
-function receiptRows(service: string, newOne: () => Promise<number>): Record<string, Row> {
-  const single = async (name: 'id' | 'ids') => {
-    const id = await newOne();
-    return name === 'id'
-      ? { request: { id }, target: { type: 'receipt', id } }
-      : { request: { ids: [id] }, target: null };
-  };
-  return {
-    [`${service}.operations.replay-webhooks`]: ofRoot(() => single('ids')),
-    [`admin.${service}.receipts.replay`]: ofCli(() => single('id')),
-    [`admin.${service}.receipts.replay-many`]: ofCli(async () => {
-      await newOne();
-      return { request: { text: 'needle', limit: 100, dry_run: false }, target: null };
-    }),
-  };
-}
+/** Returns the request of a replay of one new webhook. */
+const replayOf = (newOne: () => Promise<number>) => async () => ({
+  request: { ids: [await newOne()], limit: 1 },
+  target: null,
+});
 
 const guide = { type: 'agent', id: 'guide' };
 const sentence = async () => ({ request: { slug: 'guide', ids: [await fixture.newSentence()] }, target: guide });
@@ -84,7 +72,7 @@ const thread =
     return { request: { thread_id: id, ...more }, target: { type: 'thread', id } };
   };
 const agentRows: Record<string, Row> = {
-  ...receiptRows('agents', () => fixture.newUpdate()),
+  'agents.operations.replay-webhooks': ofRoot(replayOf(() => fixture.newUpdate())),
   'admin.agents.webhook.set': ofCli(async () => ({
     request: { slug: 'guide', base_url: 'https://chat.example.org' },
     target: guide,
@@ -118,7 +106,7 @@ const ofConversation =
     return { request: { conversation_id: id, ...more }, target: { type: 'conversation', id } };
   };
 const conversationRows: Record<string, Row> = {
-  ...receiptRows('conversations', () => fixture.newReceipt()),
+  'conversations.operations.replay-webhooks': ofRoot(replayOf(() => fixture.newReceipt())),
   'conversations.editing.update': ofRoot(ofConversation({ start: '2026-01-01T10:00:00Z' })),
   'conversations.editing.delete': ofRoot(ofConversation({})),
   'conversations.editing.restore': ofRoot(async () => {

@@ -60,7 +60,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(waiting.outcome).toBe('waiting');
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await waitFor(async () => (await simulator.booked(chain)).length === 0);
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({
+    expect(await fixture.call(conversations.rpcs.showWebhook, { id: waiting.id })).toMatchObject({
       outcome: 'applied',
     });
   });

@@ -230,14 +230,14 @@ describe('a booking with seats (D78, D102)', () => {
         .map((guest, index) => simulator.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
     );
     await eventually(async () => expect(await simulator.seatsOf(chain, 0)).toHaveLength(21));
-    const receipts = (await fixture.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(
+    const receipts = (await fixture.call(conversations.rpcs.listWebhooks, { limit: 100 })).items.filter(
       ({ id }) => !before.has(id),
     );
     expect(receipts.map(({ outcome }) => outcome)).toEqual(guests.map(() => 'applied'));
     const id = receipts[0]?.id ?? 0;
-    await fixture.call(conversations.rpcs.replayReceipt, { id });
+    await fixture.call(conversations.rpcs.replayWebhooks, { ids: [id], limit: 1 });
     await waitFor(
-      async () => (await fixture.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.',
+      async () => (await fixture.call(conversations.rpcs.showWebhook, { id })).message === 'Nothing to change.',
     );
   });
 });
@@ -333,7 +333,7 @@ describe('a late booking event (D80)', () => {
     await eventually(async () =>
       expect(await simulator.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]),
     );
-    const { items } = await fixture.call(conversations.rpcs.listReceipts, { limit: 12 });
+    const { items } = await fixture.call(conversations.rpcs.listWebhooks, { limit: 12 });
     expect(items.every(({ outcome }) => outcome === 'applied')).toBe(true);
     const worked = items.map(({ processed_at: at }) => at ?? '');
     expect(worked).toEqual(worked.toSorted().toReversed());

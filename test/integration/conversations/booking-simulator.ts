@@ -19,7 +19,7 @@ export interface Options {
   /** Request headers; the default contains a valid signature of the body. */
   headers?: Record<string, string>;
 }
-type Receipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
+type Receipt = ReplyOf<typeof conversations.rpcs.listWebhooks>['items'][number];
 type PersonNote = ReplyOf<typeof directory.rpcs.listNotesOfPerson>['items'][number];
 
 export interface BookingSimulator {
@@ -41,7 +41,7 @@ export interface BookingSimulator {
 
 export function createBookingSimulator(fixture: ConversationFixture): BookingSimulator {
   const receiptIds: BookingSimulator['receiptIds'] = async () =>
-    new Set((await fixture.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
+    new Set((await fixture.env.sql<{ id: number }>('select id from conversations.webhook_receipts')).map(({ id }) => id));
   const deliver: BookingSimulator['deliver'] = async (
     envelope,
     { person = String(fixture.personId('ada')), body, headers } = {},
@@ -75,7 +75,7 @@ export function createBookingSimulator(fixture: ConversationFixture): BookingSim
       const before = await receiptIds();
       await deliver(envelope, options);
       return waitFor(async () => {
-        const { items } = await fixture.call(conversations.rpcs.listReceipts, { limit: 10 });
+        const { items } = await fixture.call(conversations.rpcs.listWebhooks, { limit: 10 });
         return items.find((item) => !before.has(item.id) && item.outcome !== 'pending');
       });
     },

@@ -33,7 +33,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     const receipt = await simulator.settle(
       chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }),
     );
-    expect(receipt).toMatchObject({ outcome: 'applied', trigger_event: 'BOOKING_CREATED', deliveries: 1 });
+    expect(receipt).toMatchObject({ outcome: 'applied', event: 'BOOKING_CREATED', deliveries: 1 });
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
     expect(conversation).toMatchObject({
@@ -410,7 +410,7 @@ describe('booking events in any order (D19: out of order, duplicates)', () => {
     ];
     await Promise.all([...envelopes, ...envelopes, ...envelopes].map((envelope) => simulator.deliver(envelope)));
     await waitFor(async () => {
-      const { items } = await fixture.call(conversations.rpcs.listReceipts, { limit: 100 });
+      const { items } = await fixture.call(conversations.rpcs.listWebhooks, { limit: 100 });
       const own = items.filter((item) => !before.has(item.id));
       return own.length === 3 && own.every((item) => item.outcome !== 'pending' && item.deliveries === 3);
     });

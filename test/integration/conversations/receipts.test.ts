@@ -25,13 +25,15 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
+const replay = (id: number) => fixture.call(conversations.rpcs.replayWebhooks, { ids: [id], limit: 1 });
+
 describe('webhook receipts (D20, D33d)', () => {
   it('stores and applies a repeated webhook once', async () => {
     const chain = createChain();
     const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
     await waitFor(
-      async () => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).deliveries === 2,
+      async () => (await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id })).deliveries === 2,
     );
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
@@ -62,9 +64,9 @@ describe('webhook receipts (D20, D33d)', () => {
       body_size: body.length,
       body_digest: digestOf(body),
     });
-    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await replay(receipt.id);
     const replayed = await waitFor(async () => {
-      const shown = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
+      const shown = await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id });
       return shown.processed_at === receipt.processed_at ? undefined : shown;
     });
     expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
@@ -80,7 +82,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(receipt).toMatchObject({ outcome: 'applied' });
     const [booked] = await simulator.booked(chain);
     expect(JSON.stringify(booked)).toContain('A talk');
-    const shown = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
+    const shown = await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id });
     expect(JSON.parse(shown.body ?? '')).toEqual(envelope);
   });
 
@@ -97,10 +99,8 @@ describe('webhook receipts (D20, D33d)', () => {
       body_size: body.length,
       body_digest: digestOf(body),
     });
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).toMatchObject({ body: null });
-    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
-      reason: 'receipt_without_body',
-    });
+    expect(await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id })).toMatchObject({ body: null });
+    expect(await replay(receipt.id)).toMatchObject({ selected: 1, changed: 0, without_body: 1 });
   });
 
   it.each([
@@ -116,18 +116,15 @@ describe('webhook receipts (D20, D33d)', () => {
     async (outcome, envelope, headers) => {
       const body = JSON.stringify({ ...envelope, marker: randomUUID() });
       const receipt = await simulator.settle(undefined, { body, ...(headers === undefined ? {} : { headers }) });
-      const { body: kept, ...shown } = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
+      const { body: kept, ...shown } = await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id });
       expect(shown).toMatchObject({
         outcome,
         body_size: body.length,
         body_digest: digestOf(body),
-        headers: headers ?? signBooking(body),
+        headers: { 'x-cal-signature-256': '[redacted]' },
       });
       expect(kept).toBeNull();
-      expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
-        reason: 'receipt_without_body',
-        message: 'Bodies of rejected or ignored webhooks are not stored; ask the sender to send it again.',
-      });
+      expect(await replay(receipt.id)).toMatchObject({ selected: 1, changed: 0, without_body: 1 });
     },
   );
 
@@ -141,7 +138,7 @@ describe('webhook receipts (D20, D33d)', () => {
       const chain = createChain();
       expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person })).toMatchObject({
         outcome: 'person_not_found',
-        person_id: person,
+        person_id: /^[1-9]\d{0,8}$/.test(person) ? Number(person) : null,
       });
       expect(await simulator.booked(chain)).toEqual([]);
     },
@@ -166,12 +163,12 @@ describe('webhook receipts (D20, D33d)', () => {
         },
       ],
     });
-    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await replay(receipt.id);
     await waitFor(async () => (await simulator.booked(chain)).length === 1);
-    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await replay(receipt.id);
     await waitFor(
       async () =>
-        (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).message === 'Nothing to change.',
+        (await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id })).message === 'Nothing to change.',
     );
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
@@ -201,52 +198,59 @@ describe('webhook receipts (D20, D33d)', () => {
         },
       ],
     });
-    const replay = (filter: Partial<RequestOf<typeof conversations.rpcs.replayReceipts>>) =>
-      fixture.call(conversations.rpcs.replayReceipts, { limit: 1_000, dry_run: false, since, ...filter });
+    const replayMany = async (filter: Partial<RequestOf<typeof conversations.rpcs.replayWebhooks>>) => {
+      const request = { limit: 1_000, from: since, ...filter };
+      const { items: _items, job_ids: jobs, ...counts } = await fixture.call(
+        conversations.rpcs.replayWebhooks,
+        request,
+      );
+      return { ...counts, jobs: jobs.length };
+    };
     const booked = async () =>
       (await Promise.all(chains.map((chain) => simulator.booked(chain)))).map(({ length }) => length);
 
-    const all = { matched: 3, replayed: 3, without_body: 0, nothing_left: 0, more: false };
-    expect(await replay({ outcome: 'journey_error', dry_run: true })).toEqual(all);
-    expect(await replay({ dry_run: true })).toEqual({ ...all, matched: 4, without_body: 1 });
-    expect(await replay({ source: 'meeting' })).toMatchObject({ matched: 0, replayed: 0 });
-    expect(await replay({ until: since })).toMatchObject({ matched: 0 });
+    const none = { failed: 0, without_body: 0, nothing_left: 0, no_agent: 0, more: false };
+    const all = { ...none, selected: 3, matched: 3, changed: 0, jobs: 0 };
+    expect(await replayMany({ outcome: 'journey_error', dry_run: true })).toEqual(all);
+    expect(await replayMany({ dry_run: true })).toEqual({ ...all, selected: 4, without_body: 1 });
+    expect(await replayMany({ kind: 'meeting' })).toMatchObject({ selected: 0, changed: 0 });
+    expect(await replayMany({ to: since })).toMatchObject({ selected: 0 });
     expect(await booked()).toEqual([0, 0, 0]);
 
-    expect(await replay({ outcome: 'journey_error', source: 'booking', limit: 2 })).toEqual({
-      ...all,
+    expect(await replayMany({ outcome: 'journey_error', kind: 'booking', limit: 2 })).toEqual({
+      ...none,
+      selected: 2,
       matched: 2,
-      replayed: 2,
+      changed: 2,
+      jobs: 2,
       more: true,
     });
     await waitFor(async () => (await booked()).join() === '1,1,0');
-    expect(await replay({ outcome: 'rejected_unidentified' })).toMatchObject({
-      matched: 1,
-      replayed: 0,
+    expect(await replayMany({ outcome: 'rejected_unidentified' })).toMatchObject({
+      selected: 1,
+      changed: 0,
       without_body: 1,
     });
-    expect((await fixture.call(conversations.rpcs.showReceipt, { id: rejected.id })).processed_at).toBe(
+    expect((await fixture.call(conversations.rpcs.showWebhook, { id: rejected.id })).processed_at).toBe(
       rejected.processed_at,
     );
-    expect((await fixture.refusal(conversations.rpcs.replayReceipts, { limit: 10_001, dry_run: true })).code).toBe(
+    expect((await fixture.refusal(conversations.rpcs.replayWebhooks, { limit: 10_001, dry_run: true })).code).toBe(
       'bad_request',
     );
   });
 
-  it('lists webhook receipts by source and time', async () => {
-    const list = async (request: RequestOf<typeof conversations.rpcs.listReceipts>) =>
-      (await fixture.call(conversations.rpcs.listReceipts, request)).items;
+  it('lists webhook receipts by kind and time', async () => {
+    const list = async (request: Partial<RequestOf<typeof conversations.rpcs.listWebhooks>>) =>
+      (await fixture.call(conversations.rpcs.listWebhooks, { limit: 10, ...request })).items;
     const [newest, next] = await list({ limit: 2 });
-    expect(await list({ until: newest?.received_at ?? '', limit: 1 })).toEqual([next]);
-    expect(await list({ since: newest?.received_at ?? '' })).toEqual([newest]);
-    expect(await list({ source: 'meeting' })).toEqual([]);
+    expect(await list({ to: newest?.received_at ?? '', limit: 1 })).toEqual([next]);
+    expect(await list({ from: newest?.received_at ?? '' })).toEqual([newest]);
+    expect(await list({ kind: 'meeting' })).toEqual([]);
   });
 
-  it('returns 404 for a webhook receipt that does not exist', async () => {
-    expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
-    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: 999_999 })).toMatchObject({
-      code: 'not_found',
-    });
+  it('reports a webhook receipt that does not exist', async () => {
+    expect(await fixture.refusal(conversations.rpcs.showWebhook, { id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await replay(999_999)).toMatchObject({ selected: 0, failed: 1 });
   });
 });
 
@@ -271,7 +275,7 @@ describe('X-Cal-Signature-256 with a configured secret (D19)', () => {
       await counter.deliver(envelope, { headers });
     }
     await eventually(async () => {
-      const { items } = await signed.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature' });
+      const { items } = await signed.call(conversations.rpcs.listWebhooks, { outcome: 'rejected_signature', limit: 10 });
       expect(items).toMatchObject([{ deliveries: 3, conversation_id: null }]);
     });
     expect(await counter.booked(chain)).toEqual([]);
@@ -299,7 +303,7 @@ describe('rotation of the webhook secret (K8)', () => {
 
   const later = { metadata: { videoCallUrl: 'https://meet.example.org/journey-of-later' } };
   const signWith = (secret: string, envelope: unknown) => ({ headers: signBooking(JSON.stringify(envelope), secret) });
-  const outcomeOf = async (id: number) => (await rotated.call(conversations.rpcs.showReceipt, { id })).outcome;
+  const outcomeOf = async (id: number) => (await rotated.call(conversations.rpcs.showWebhook, { id })).outcome;
 
   it('processes and replays webhooks whose secret was removed after their receipt', async () => {
     const [early, waiting] = [createChain(), createChain()];
@@ -323,7 +327,7 @@ describe('rotation of the webhook secret (K8)', () => {
         },
       ],
     });
-    await rotated.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await rotated.call(conversations.rpcs.replayWebhooks, { ids: [receipt.id], limit: 1 });
     await waitFor(async () => (await outcomeOf(receipt.id)) === 'applied');
     expect(await counter.booked(early)).toHaveLength(1);
     const created = waiting.envelope('BOOKING_CREATED', 0);
@@ -340,7 +344,7 @@ describe('rotation of the webhook secret (K8)', () => {
       id,
       JSON.stringify(signBooking(JSON.stringify(before), 'old')),
     ]);
-    await rotated.call(conversations.rpcs.replayReceipt, { id });
+    await rotated.call(conversations.rpcs.replayWebhooks, { ids: [id], limit: 1 });
     await waitFor(async () => (await outcomeOf(id)) === 'rejected_signature');
   });
 
@@ -390,22 +394,19 @@ describe('retention of webhook receipts (D68)', () => {
     const rejected = await simulator.settle(undefined, { body: randomUUID() });
     await age([failed.id, rejected.id], 89);
     await sweep(90);
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({
+    expect(await fixture.call(conversations.rpcs.showWebhook, { id: failed.id })).toMatchObject({
       body: JSON.stringify(envelope),
     });
     await age([failed.id, rejected.id], 90);
     expect(await sweep(90)).toEqual({ rows: 1, bodies: 1 });
-    expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: rejected.id })).toMatchObject({
+    expect(await fixture.refusal(conversations.rpcs.showWebhook, { id: rejected.id })).toMatchObject({
       code: 'not_found',
     });
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({
+    expect(await fixture.call(conversations.rpcs.showWebhook, { id: failed.id })).toMatchObject({
       outcome: 'journey_error',
       body: null,
     });
-    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: failed.id })).toMatchObject({
-      reason: 'receipt_without_body',
-      message: expect.stringContaining('RECEIPT_RETENTION_DAYS'),
-    });
+    expect(await replay(failed.id)).toMatchObject({ selected: 1, changed: 0, without_body: 1 });
   });
 
   it('processes a repeated webhook whose stored body was removed', async () => {
@@ -430,7 +431,7 @@ describe('retention of webhook receipts (D68)', () => {
     });
     await simulator.deliver(envelope);
     await waitFor(async () => (await simulator.booked(chain)).length === 1);
-    expect(await fixture.call(conversations.rpcs.showReceipt, { id })).toMatchObject({
+    expect(await fixture.call(conversations.rpcs.showWebhook, { id })).toMatchObject({
       outcome: 'applied',
       deliveries: 2,
     });
@@ -467,9 +468,9 @@ describe('a flood of rejected webhooks (D68)', () => {
     });
     const sideBySide = 16; // Receipts that are processed concurrently can consume a sequence number without using it.
     expect((await last()) - before).toBeLessThanOrEqual(most() + sideBySide);
-    const { items } = await fixture.call(conversations.rpcs.listReceipts, {
+    const { items } = await fixture.call(conversations.rpcs.listWebhooks, {
       outcome: 'rejected_signature',
-      limit: 1000,
+      limit: 200,
     });
     const common = items.filter(({ deliveries }) => deliveries > 1);
     expect(common.map(({ message }) => message)).toContainEqual(expect.stringContaining('these are only counted'));

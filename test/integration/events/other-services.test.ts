@@ -59,9 +59,9 @@ describe('events of bookings', () => {
     ]);
 
     const settledAt = async (): Promise<unknown> =>
-      (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).processed_at;
+      (await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id })).processed_at;
     const before = await settledAt();
-    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await fixture.call(conversations.rpcs.replayWebhooks, { ids: [receipt.id], limit: 1 });
     await waitFor(async () => (await settledAt()) !== before);
 
     const chain = createChain();

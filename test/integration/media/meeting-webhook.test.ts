@@ -28,7 +28,7 @@ async function deliver(body: string | null, headers: Record<string, string>): Pr
   await fixture.media.bus.publishDurable(meetingWebhookSubject, packWebhooks([webhook]), { msgId: id });
 }
 const receipts = async () =>
-  (await fixture.media.call(conversations.rpcs.listReceipts, {})).items.filter(({ source }) => source === 'meeting');
+  (await fixture.media.call(conversations.rpcs.listWebhooks, { kind: 'meeting', limit: 200 })).items;
 const settled = (count: number) =>
   waitFor(async () => {
     const items = await receipts();
@@ -55,11 +55,13 @@ describe('processing of POST /api/hook/meetings (rules/providers#realtimekit-web
     expect(receipt).toMatchObject({
       outcome: 'applied',
       message: 'Published for 1 conversation.',
-      trigger_event: 'recording.statusUpdate',
+      event: 'recording.statusUpdate',
       conversation_id: id,
       person_id: null,
     });
-    const { job_id: jobId } = await fixture.media.call(conversations.rpcs.replayReceipt, { id: receipt?.id ?? 0 });
+    const replay = { ids: [receipt?.id ?? 0], limit: 1 };
+    const { job_ids: jobIds } = await fixture.media.call(conversations.rpcs.replayWebhooks, replay);
+    const [jobId = ''] = jobIds;
     await waitFor(
       async () => (await fixture.media.call(conversations.rpcs.showJob, { id: jobId })).state === 'succeeded',
     );

@@ -1,5 +1,5 @@
 /** Handlers of `/api/ops/webhooks`: the webhooks of all services as one list, and their replay (P4). */
-import type { HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
+import { type HandledRoute, type InputOf, maxListedReplays, maxReplayed, replayCounts, type RequestOf, type WebhookChange, type WebhookItem } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import {
@@ -18,14 +18,12 @@ import { conversations } from '#services/conversations';
 import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
-import { badCursor, fanOutTimeoutMs, parseMergedCursor, parseSelection, queryAllServices } from './shared.ts';
+import { badCursor, fanOutTimeoutMs, parseMergedCursor, parseSelection, queryAllServices, queryServices } from './shared.ts';
 
 type ListRoute = Extract<(typeof webhookRoutes)[number], HandledRoute<'ops-webhooks'>>;
 type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
 type Request = RequestOf<typeof conversations.rpcs.replayWebhooks>;
 
-/** Maximum number of items in the reply to a replay. */
-const maxListedItems = 100;
 const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
 
 const kind = operatorLists.webhooks;
@@ -41,7 +39,7 @@ type Receiver = keyof typeof receivers;
 /** The services use separate ranges of receipt ids: ids of Telegram updates start at a high number. */
 const receiverOf = (id: number): Receiver => (id >= firstUpdateReceiptId ? 'agents' : 'conversations');
 
-/** Returns the services that can have receipts matching the filter. */
+/** Returns the services that can have receipts matching the filter, in the order of a replay. */
 function receiversOf({
   kind: requestedKind,
   person_id: person,
@@ -51,8 +49,8 @@ function receiversOf({
 }): Receiver[] {
   const hasUpdates = (requestedKind ?? 'telegram') === 'telegram' && person === undefined;
   return [
-    ...(hasUpdates ? (['agents'] as const) : []),
     ...(requestedKind === 'telegram' ? [] : (['conversations'] as const)),
+    ...(hasUpdates ? (['agents'] as const) : []),
   ];
 }
 
@@ -91,32 +89,45 @@ export function createWebhookHandlers({
     },
     'ops-replay': async ({ input, call, answer }) => {
       const { filter, ids } = parseSelection<Filter, number>(input.body, filterFields);
-      const dryRun = input.body.dry_run === undefined ? {} : { dry_run: input.body.dry_run };
+      const { limit = 2 * maxReplayed, dry_run: dryRun = false } = input.body;
       const idsOf = (name: Receiver): number[] => (ids ?? []).filter((id) => receiverOf(id) === name);
       const targets =
         ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
-      const { replies: parts, missing } = await queryAllServices(targets, (name) => {
-        const request: Request = { ...dryRun, ...(ids === undefined ? filter : { ids: idsOf(name) }) };
-        const { rpcs } = receivers[name];
-        return bus.call(rpcs.replayWebhooks, request, call);
-      });
-      const sum = (name: 'matched' | 'changed' | 'failed' | 'without_body'): number =>
-        parts.reduce((total, own) => total + own[name], 0);
+      const parts: WebhookChange[] = [];
+      const missing: Receiver[] = [];
+      let failure: unknown;
+      // One after the other, because the limit applies to all services together.
+      for (const name of targets) {
+        const remaining = limit - sum(parts, 'selected');
+        if (remaining === 0) break;
+        const selection = ids === undefined ? filter : { ids: idsOf(name) };
+        const request: Request = { ...selection, dry_run: dryRun, limit: Math.min(remaining, maxReplayed) };
+        const result = await queryServices([name], () => bus.call(receivers[name].rpcs.replayWebhooks, request, call));
+        parts.push(...result.replies);
+        missing.push(...result.missing);
+        failure = result.failure;
+      }
+      if (parts.length === 0 && missing.length > 0) throw failure;
       const items = parts
         .flatMap((own) => own.items)
         .toSorted((left, right) => (positionOf(left).at < positionOf(right).at ? -1 : 1));
+      const total = Object.fromEntries(countNames.map((name) => [name, sum(parts, name)])) as Counts;
       answer({
-        matched: sum('matched'),
-        changed: sum('changed'),
-        failed: sum('failed'),
-        without_body: sum('without_body'),
-        more: parts.some((own) => own.more),
-        items: items.slice(0, maxListedItems),
-        missing,
+        ...total,
+        more: parts.some((own) => own.more) || parts.length + missing.length < targets.length,
+        items: items.slice(0, maxListedReplays),
+        job_ids: parts.flatMap((own) => own.job_ids),
+        missing: missing.toSorted(),
       });
     },
   };
 }
+
+type Counts = Record<keyof typeof replayCounts, number>;
+const countNames = Object.keys(replayCounts) as (keyof Counts)[];
+
+const sum = (parts: readonly WebhookChange[], name: keyof Counts): number =>
+  parts.reduce((total, own) => total + own[name], 0);
 
 /** Returns the `before` field of the request to a service. @throws AppError 400 `bad_cursor` for an invalid instant */
 function beforeOf(name: Receiver, cursor: MergedCursor): { before?: { at: string; id: number } } {

@@ -1,5 +1,5 @@
 /** Inbound webhooks of all services (P4). */
-import { maxReplayed, route, Type, webhookDetails, webhookItem, webhookKinds } from '#libs/contract';
+import { maxReplayed, replayCounts, replayLists, route, Type, webhookDetails, webhookItem, webhookKinds } from '#libs/contract';
 import { anyId, badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/webhooks';
@@ -64,20 +64,26 @@ export const webhookRoutes = [
     auth: 'ops-act',
     scope: 'ops:write',
     deadlineMs: 60_000,
-    body: { schema: chosen(filter, receiptId, maxReplayed) },
+    body: {
+      schema: Type.Object({
+        ...chosen(filter, receiptId, maxReplayed).properties,
+        limit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 2 * maxReplayed,
+            description: `Maximum number of webhooks: bookings and meetings first, then messages; at most ${maxReplayed} of each. Default: no other limit.`,
+          }),
+        ),
+      }),
+    },
     handler: 'ops-replay',
     replies: {
       200: {
         description: 'The result; with `dry_run` the expected result.',
         schema: Type.Object({
-          matched: Type.Integer({ description: 'Matching webhooks that can be replayed.' }),
-          changed: Type.Integer({ description: 'Replayed webhooks; 0 in a dry run.' }),
-          failed: Type.Integer({
-            description: 'Unknown ids, and messages whose agent does not exist or has no secret to verify them.',
-          }),
-          without_body: Type.Integer({ description: 'Matching webhooks without a stored body.' }),
-          more: Type.Boolean({ description: `More than ${maxReplayed} of a kind match; the oldest were replayed.` }),
-          items: Type.Array(webhookItem, { description: 'The first 100 replayable webhooks, oldest first.' }),
+          ...replayCounts,
+          ...replayLists,
+          more: Type.Boolean({ description: 'More webhooks match than the limits allow; the oldest were replayed.' }),
           ...missing,
         }),
       },
