@@ -3,7 +3,6 @@
  * an agent.
  */
 import type { Command } from 'commander';
-import { agents } from '#services/agents';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields } from './output/table.ts';
@@ -14,7 +13,8 @@ export function registerWebhookCommands(group: Command, context: CliContext): vo
     .description("Registers the agent's webhook with Telegram: address, secret and update types")
     .requiredOption('--url <base>', 'public base URL of the platform, e.g. https://coherence.example.org')
     .action(async (slug: string, { url }: { url: string }) => {
-      const reply = await context.call(agents.rpcs.setWebhook, { slug, base_url: url });
+      const call = { path: { slug }, body: { base_url: url } };
+      const { body: reply } = await context.http((api) => api.setAgentWebhook(call));
       context.print(
         reply,
         `Telegram sends updates for ${slug} to ${reply.url}: ${reply.allowed_updates.join(', ')}.`,
@@ -28,7 +28,7 @@ export function registerWebhookCommands(group: Command, context: CliContext): vo
     .command('webhook-info <slug>')
     .description("Shows the agent's webhook as Telegram reports it")
     .action(async (slug: string) => {
-      const info = await context.call(agents.rpcs.getWebhookInfo, { slug });
+      const { body: info } = await context.http((api) => api.getAgentWebhook({ path: { slug } }));
       const failedAt = info.last_error_date === null ? null : new Date(info.last_error_date * 1000).toISOString();
       context.print(
         info,

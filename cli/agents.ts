@@ -3,11 +3,13 @@
  * stored chats (rules/cli#admin-cli).
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ReplyOf } from '#libs/contract';
 import { encodePosition, operatorLists } from '#libs/cursor';
-import { agents } from '#services/agents';
-import { media } from '#services/media';
-import type { ListAgentsReply, ListAgentUsageReply } from '../clients/typescript/operations.ts';
+import type {
+  ForgetChatsReply,
+  ListAgentsReply,
+  ListAgentUsageReply,
+  ReadAgentRecordReply,
+} from '../clients/typescript/operations.ts';
 import { registerAgentCommands } from './agent-commands.ts';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
@@ -31,7 +33,7 @@ interface Options {
   yes?: true;
 }
 
-type Thread = ReplyOf<typeof agents.rpcs.getRecord>['threads'][number];
+type Thread = ReadAgentRecordReply['body']['threads'][number];
 
 export function register(group: Command, context: CliContext): void {
   registerLists(group, context);
@@ -76,12 +78,12 @@ function registerRecord(group: Command, context: CliContext): void {
     .option('--limit <count>', 'threads or messages per page, at most 1000', parseLimit, 100)
     .option('--after <next>', 'next page, as printed by the previous page', parseCount)
     .action(async (slug: string, { thread, after, limit }: Options) => {
-      const record = await context.call(agents.rpcs.getRecord, {
-        slug,
+      const body = {
         ...(thread === undefined ? {} : toThread(thread)),
         ...(after === undefined ? {} : { after }),
         ...(limit === undefined ? {} : { limit }),
-      });
+      };
+      const { body: record } = await context.http((api) => api.readAgentRecord({ path: { slug }, body }));
       const { agent, threads, next } = record;
       context.print(
         record,
@@ -138,8 +140,7 @@ async function forget(
   context: CliContext,
   slug: string | undefined,
   { thread, all, visitor, telegramUser, yes }: Options,
-): Promise<ReplyOf<typeof agents.rpcs.forgetThreads>> {
-  const { forgetThreads, forgetPerson } = agents.rpcs;
+): Promise<ForgetChatsReply['body']> {
   const named = [thread, all, visitor, telegramUser].filter((value) => value !== undefined).length;
   if (named !== 1)
     throw new CliError('Specify exactly one of --thread, --all, --visitor and --telegram-user.', 'usage');
@@ -148,22 +149,10 @@ async function forget(
     throw new CliError('--visitor and --telegram-user apply to all agents: omit the slug.', 'usage');
   }
   if (yes !== true) await confirm('This permanently deletes threads and everything derived from them.', 'forget');
-  if (slug !== undefined)
-    return await context.call(forgetThreads, { slug, ...(thread === undefined ? {} : { thread_key: thread }) });
-  if (thread !== undefined) return await context.call(forgetPerson, { thread_key: thread });
-  if (visitor !== undefined) return await forgetVisitor(context, visitor);
-  return await context.call(forgetPerson, { telegram_user_id: telegramUser ?? 0 });
-}
-
-/**
- * Records the erasure first, so that a restore to an earlier time erases the chats again
- * (rules/operations#after-a-restore).
- */
-async function forgetVisitor(context: CliContext, visitor: string): Promise<ReplyOf<typeof agents.rpcs.forgetPerson>> {
-  const chats = { visitor_ids: [visitor], telegram_user_ids: [] };
-  await context.call(media.rpcs.recordErasure, { person_id: null, digest: null, ...chats });
-  const counts = await context.call(agents.rpcs.forgetPerson, { visitor_id: visitor });
-  await storeErasuresWithBackups(context);
+  const given = { slug, all, thread_key: thread, visitor_id: visitor, telegram_user_id: telegramUser };
+  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const { body: counts } = await context.http((api) => api.forgetChats({ body }));
+  if (visitor !== undefined) await storeErasuresWithBackups(context);
   return counts;
 }
 

@@ -61,6 +61,7 @@ export async function forgetChats(
   context: CliContext,
   { visitorIds, telegramUserIds }: Pick<KnownPerson, 'visitorIds' | 'telegramUserIds'>,
 ): Promise<void> {
-  for (const visitor_id of visitorIds) await context.call(agents.rpcs.forgetPerson, { visitor_id });
-  for (const telegram_user_id of telegramUserIds) await context.call(agents.rpcs.forgetPerson, { telegram_user_id });
+  const chats = chatIds({ visitorIds, telegramUserIds });
+  const by = { account_id: null, key_id: null, via: 'cli' };
+  await context.call(agents.rpcs.erasePerson, { ...chats, dry_run: false, by });
 }

@@ -5,7 +5,7 @@ import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 const password = 'the right password';
 const secretVisitor = 'visitor-whom-nobody-may-be';
 let platform: TestPlatform;
-let tokens: Record<'viewer' | 'operator' | 'user', string>;
+let tokens: Record<'viewer' | 'operator' | 'user' | 'root', string>;
 let threads: number[];
 
 beforeAll(async () => {
@@ -17,11 +17,12 @@ beforeAll(async () => {
     groups,
   });
   await platform.apply({
-    people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
+    people: ['ada', 'viewer', 'operator', 'root'].map((key) => ({ key, name: key })),
     accounts: [
       account('ada', ['coherence_users']),
       account('viewer', ['ops_viewers']),
       account('operator', ['ops_operators']),
+      { ...account('root', []), superuser: true },
     ],
     agents: [
       { slug: 'guide', name: 'Guide' },
@@ -29,7 +30,12 @@ beforeAll(async () => {
     ],
   });
   const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
-  tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
+  tokens = {
+    user: await login('ada'),
+    viewer: await login('viewer'),
+    operator: await login('operator'),
+    root: await login('root'),
+  };
   const rows = await platform.sql<{ id: number }>(
     `insert into agents.threads (agent_id, thread_key, channel, visitor_id, turn_count)
      select a.id, 'web:visitor:${secretVisitor}-' || n || ':agent:' || a.id, 'web', '${secretVisitor}-' || n, 2
@@ -178,5 +184,43 @@ describe('agent knowledge (D70, P9)', () => {
       expect((await get(path, null)).status).toBe(401);
     }
     expect((await sentences('waiting')).length).toBe(3);
+  });
+});
+
+describe('stored chats and webhooks of agents', () => {
+  const post = (path: string, json: unknown, token = tokens.operator) =>
+    platform.call('POST', `/api/ops/agents/${path}`, { token, json });
+
+  it('returns the record of an agent in pages to callers that may act', async () => {
+    const page = (await post('guide/record', { limit: 2 })).json;
+    expect([page.threads.length, page.next]).toEqual([2, threads[1]]);
+    expect((await post('guide/record', { after: page.next })).json.threads).toHaveLength(1);
+    const one = (await post('guide/record', { thread_id: threads[0], limit: 1 })).json;
+    expect(one).toMatchObject({ threads: [{ message_count: 4, memory: { summary: 'About tea' } }], next: 1 });
+    expect((await post('guide/record', {}, tokens.viewer)).status).toBe(403);
+    expect((await post('nobody/record', {})).status).toBe(404);
+    expect((await post('guide/record', { limit: 0 })).status).toBe(422);
+  });
+
+  it('reports why a webhook cannot be read or registered, and lets only superusers register one', async () => {
+    const { root } = tokens;
+    const base_url = 'https://chat.example.org';
+    expect((await get('/guide/webhook')).json.code).toBe('bot_not_configured');
+    expect((await get('/nobody/webhook')).status).toBe(404);
+    expect((await post('guide/webhook', { base_url }, root)).json.code).toBe('bot_not_configured');
+    expect((await post('nobody/webhook', { base_url }, root)).status).toBe(404);
+    expect((await post('guide/webhook', { base_url }))).toMatchObject({ status: 403, json: { code: 'not_a_superuser' } });
+    expect((await post('guide/webhook', { base_url: 'chat.example.org' }, root)).status).toBe(422);
+  });
+
+  it('deletes the chats of a visitor or of an agent, and rejects other selections', async () => {
+    const counts = { threads: 1, messages: 4, facts: expect.any(Number) };
+    for (const body of [{}, { slug: 'guide' }, { all: true }, { visitor_id: 'x', telegram_user_id: 1 }])
+      expect((await post('forget', body)).json.code).toBe('ambiguous_selection');
+    expect((await post('forget', { slug: 'nobody', all: true })).status).toBe(404);
+    expect((await post('forget', { visitor_id: '' })).status).toBe(422);
+    expect((await post('forget', { visitor_id: 'x' }, tokens.viewer)).status).toBe(403);
+    expect((await post('forget', { visitor_id: `${secretVisitor}-1` })).json).toEqual(counts);
+    expect(await platform.ask('agents', 'forget', 'guide', '--all', '--yes')).toMatchObject({ threads: 2 });
   });
 });

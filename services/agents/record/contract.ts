@@ -1,15 +1,5 @@
-/** Operations on stored conversations: operators read and erase them, and they are exported for a person. */
-import {
-  byOperators,
-  byUsers,
-  changeOrigin,
-  notAnOperator,
-  nullable,
-  rowId,
-  rpc,
-  Type,
-  withoutActor,
-} from '#libs/contract';
+/** Operations on stored conversations: operators read and erase them (P9), and they are exported for a person. */
+import { byUsers, changeOrigin, notAnOperator, nullable, rowId, rpc, Type, withoutActor } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 
 const recordedMessage = Type.Object({
@@ -27,6 +17,24 @@ const forgotten = Type.Object({
   threads: Type.Integer({ description: 'Threads deleted.' }),
   messages: Type.Integer({ description: 'Messages deleted, including replies.' }),
   facts: Type.Integer({ description: 'Facts deleted, including shared sentences.' }),
+});
+
+const forgetRequest = Type.Object({
+  slug: Type.Optional(slug),
+  all: Type.Optional(Type.Literal(true, { description: 'Every thread of the agent `slug`.' })),
+  thread_key: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 300, description: 'One thread, of any agent without `slug`.' }),
+  ),
+  visitor_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'A visitor of the chat page, with every agent.' }),
+  ),
+  telegram_user_id: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "A Telegram user, with every agent: the private chat, and the user's turns in groups.",
+    }),
+  ),
 });
 
 /** Visitors of the chat page and Telegram users that are one person. */
@@ -59,15 +67,21 @@ export const recordRpcs = {
     errors: notAnOperator,
   }),
   getRecord: rpc({
-    subject: 'admin.agents.record.get',
-    callers: byOperators,
+    subject: 'agents.operations.get-record',
+    callers: byUsers,
     summary:
       'Stored conversations with an agent, oldest thread first: a page of threads, or of the messages of one thread.',
     request: Type.Object({
       slug,
-      thread_key: Type.Optional(Type.String({ description: 'Return messages of this thread only.' })),
-      thread_id: Type.Optional(Type.Integer({ description: 'The thread by its id.' })),
-      after: Type.Optional(Type.Integer({ minimum: 0, description: '`next` of the previous page.' })),
+      thread_key: Type.Optional(
+        Type.String({ maxLength: 300, description: 'Return messages of this thread only.' }),
+      ),
+      thread_id: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The thread by its id.' }),
+      ),
+      after: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: '`next` of the previous page.' }),
+      ),
       limit: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 1_000, description: 'Threads, or messages of the thread; default 100.' }),
       ),
@@ -101,50 +115,30 @@ export const recordRpcs = {
       ),
       next: nullable(Type.Integer({ description: 'Value of `after` for the next page; null on the last page.' })),
     }),
-    errors: { agent_not_found: agentNotFound },
-    timeoutMs: 120_000,
-  }),
-  forgetThreads: rpc({
-    subject: 'admin.agents.record.forget',
-    callers: byOperators,
-    audit: 'agent.forget',
-    summary: 'Deletes a thread, or all threads of an agent, with messages and memory.',
-    request: Type.Object({
-      slug,
-      thread_key: Type.Optional(Type.String({ description: 'Thread to delete; absent = every thread of the agent.' })),
-    }),
-    reply: forgotten,
-    errors: { agent_not_found: agentNotFound },
+    errors: { agent_not_found: agentNotFound, ...notAnOperator },
     timeoutMs: 60_000,
   }),
-  forgetPerson: rpc({
-    subject: 'admin.agents.memory.forget',
-    callers: byOperators,
+  forgetThreads: rpc({
+    subject: 'agents.operations.forget',
+    callers: byUsers,
     audit: 'agent.forget',
     summary:
-      "Deletes one person's conversations with all agents: messages, facts and everything derived from them. Succeeds if there are none.",
-    request: Type.Union([
-      Type.Object(
-        { visitor_id: Type.String({ minLength: 1, description: 'Id of a visitor of the chat page.' }) },
-        { additionalProperties: false },
-      ),
-      Type.Object({ thread_key: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
-      Type.Object(
-        {
-          telegram_user_id: Type.Integer({
-            minimum: 1,
-            description: "Deletes the private chat, and the user's turns in groups.",
-          }),
-        },
-        { additionalProperties: false },
-      ),
-    ]),
+      'Deletes threads with their messages, facts and everything derived from them: one thread, all threads of an agent, or the conversations of one person with all agents. Succeeds if there are none.',
+    request: forgetRequest,
     reply: forgotten,
+    errors: {
+      agent_not_found: agentNotFound,
+      ...notAnOperator,
+      ambiguous_selection: {
+        code: 'bad_request',
+        when: 'Exactly one of `thread_key`, `visitor_id`, `telegram_user_id` and `all` with `slug` is required.',
+      },
+    },
     timeoutMs: 60_000,
   }),
   erasePerson: rpc({
     subject: 'agents.people.erase',
-    callers: { directory: withoutActor },
+    callers: { cli: withoutActor, directory: withoutActor },
     audit: 'agent.forget',
     summary:
       "Deletes one person's conversations with all agents, like `agents forget`; a dry run counts their messages. Repeatable.",

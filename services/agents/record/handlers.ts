@@ -2,9 +2,10 @@
  * Handlers for stored conversations: operators read them, erase them with all derived data, and export them for a
  * person.
  */
-import { requireOpsReader } from '#libs/actor';
+import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { type AuditContext, type NewAuditEntry, onBehalfOf, recordAudit } from '#libs/audit';
-import type { ReplyOf } from '#libs/contract';
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { appError } from '#libs/errors';
 import { type Handler, type Handlers, jsonPage, rawJson } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
@@ -53,7 +54,12 @@ function createReadHandlers({
       requireOpsReader(actor);
       return { items: await listAgents(db, { after: after.replaceAll('\0', ''), limit }) };
     },
-    getRecord: async ({ slug, thread_key: threadKey, thread_id: threadId, after = 0, limit = defaultLimit }) => {
+    getRecord: async (
+      { slug, thread_key: threadKey, thread_id: threadId, after = 0, limit = defaultLimit },
+      { actor },
+    ) => {
+      // Thread keys let their reader write as the visitor (D33a).
+      requireOpsOperator(actor);
       const { id } = await getAgent(db, slug);
       const { json } =
         threadKey === undefined && threadId === undefined
@@ -75,7 +81,7 @@ function withoutThoughts(json: string, html: MessagingHtml): string {
   return JSON.stringify({ ...record, threads });
 }
 
-type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson' | 'erasePerson'>;
+type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'erasePerson'>;
 
 /** Filter of receipts. A null field matches all. */
 type Receipts = Parameters<typeof eraseReceipts>[1];
@@ -107,10 +113,14 @@ function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>
   }
 
   return {
-    forgetThreads: async ({ slug, thread_key: threadKey }, context) => {
+    forgetThreads: async (request, context) => {
+      requireOpsOperator(context.actor);
+      const { of, ...target } = selectThreads(request);
+      const { slug } = request;
+      if (slug === undefined) return await forgetTarget(target, context, { changes: { of } });
       const { id } = await getAgent(db, slug);
-      const changes = { of: threadKey === undefined ? 'agent' : 'thread' };
-      return await forgetTarget({ agentId: id, threadKey }, context, { target: { type: 'agent', id: slug }, changes });
+      const entry = { target: { type: 'agent', id: slug }, changes: { of } };
+      return await forgetTarget({ ...target, agentId: id }, context, entry);
     },
     erasePerson: async ({ visitor_ids: visitors, telegram_user_ids: users, dry_run: dryRun, by }, context) => {
       if (dryRun)
@@ -124,13 +134,31 @@ function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>
         messages += (await forgetTarget(target, onBehalfOf(context, by), { changes: { of } })).messages;
       return { counts: { messages } };
     },
-    forgetPerson: async (request, context) => {
-      const of = (what: string): NewAuditEntry => ({ changes: { of: what } });
-      if ('visitor_id' in request) return await forgetTarget({ visitorId: request.visitor_id }, context, of('visitor'));
-      if ('thread_key' in request) return await forgetTarget({ threadKey: request.thread_key }, context, of('thread'));
-      return await forgetTarget({ telegramUserId: request.telegram_user_id }, context, of('telegram user'));
-    },
   };
+}
+
+/** Returns the threads to erase and their kind for the audit log. @throws AppError 400 `ambiguous_selection` */
+function selectThreads({
+  slug,
+  all,
+  thread_key: threadKey,
+  visitor_id: visitorId,
+  telegram_user_id: telegramUserId,
+}: RequestOf<typeof recordRpcs.forgetThreads>): ForgetTarget & { readonly of: string } {
+  const ofAgent = all === undefined ? [] : [{ of: 'agent' }];
+  const ofThread = threadKey === undefined ? [] : [{ of: 'thread', threadKey }];
+  const ofPerson = [
+    ...(visitorId === undefined ? [] : [{ of: 'visitor', visitorId }]),
+    ...(telegramUserId === undefined ? [] : [{ of: 'telegram user', telegramUserId }]),
+  ];
+  const [selected, ...others] = [...ofAgent, ...ofThread, ...ofPerson];
+  const isOfAgent = slug === undefined ? ofAgent.length === 0 : ofPerson.length === 0;
+  if (selected !== undefined && others.length === 0 && isOfAgent) return selected;
+  throw appError(
+    'bad_request',
+    'ambiguous_selection',
+    'Exactly one of `thread_key`, `visitor_id`, `telegram_user_id` and `all` with `slug` is required.',
+  );
 }
 
 /** Returns filters for the receipts of the conversations to erase. */

@@ -1,5 +1,5 @@
 /** Telegram: received updates, the jobs that answer them, and the webhook of an agent's bot. */
-import { byOperators, job, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, job, notAnOperator, nullable, rpc, Type } from '#libs/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 
 /** Message that the gateway publishes with the body of an update (architecture#webhooks). */
@@ -36,6 +36,12 @@ export const telegramJobs = {
   }),
 };
 
+const baseUrl = Type.String({
+  pattern: '^https?://[^\\s]+$',
+  maxLength: 500,
+  description: 'Public base URL of the platform.',
+});
+
 const botErrors = {
   agent_not_found: agentNotFound,
   bot_not_configured: { code: 'conflict', when: 'The agent has no `config.messaging.bot_token`.' },
@@ -44,17 +50,15 @@ const botErrors = {
 
 export const telegramRpcs = {
   setWebhook: rpc({
-    subject: 'admin.agents.webhook.set',
-    callers: byOperators,
+    subject: 'agents.operations.set-webhook',
+    callers: byUsers,
     audit: 'agent.set-webhook',
     summary: "Registers the agent's webhook and its secret with the Bot API.",
-    request: Type.Object({
-      slug,
-      base_url: Type.String({ pattern: '^https?://[^\\s]+$', description: 'Public base URL of the platform.' }),
-    }),
+    request: Type.Object({ slug, base_url: baseUrl }),
     reply: Type.Object({ url: Type.String(), allowed_updates: Type.Array(Type.String()), has_secret: Type.Boolean() }),
     errors: {
       ...botErrors,
+      not_a_superuser: { code: 'permission_denied', when: 'The caller is not a superuser.' },
       webhook_secret_missing: {
         code: 'conflict',
         when: 'The agent has no webhook secret, and unsigned webhooks are not allowed.',
@@ -63,19 +67,19 @@ export const telegramRpcs = {
     timeoutMs: 40_000,
   }),
   getWebhookInfo: rpc({
-    subject: 'admin.agents.webhook.info',
-    callers: byOperators,
+    subject: 'agents.operations.get-webhook',
+    callers: byUsers,
     summary: "State of the agent's webhook at the Bot API.",
     request: Type.Object({ slug }),
     reply: Type.Object({
-      url: Type.String(),
-      username: nullable(Type.String()),
-      pending_update_count: Type.Integer(),
-      last_error_date: nullable(Type.Integer()),
+      url: Type.String({ description: 'Registered address; empty for none.' }),
+      username: nullable(Type.String({ description: 'Name of the bot.' })),
+      pending_update_count: Type.Integer({ description: 'Updates that Telegram has not delivered.' }),
+      last_error_date: nullable(Type.Integer({ description: 'Time of the last failed delivery, Unix seconds.' })),
       last_error_message: nullable(Type.String()),
       allowed_updates: Type.Array(Type.String()),
     }),
-    errors: botErrors,
+    errors: { ...botErrors, ...notAnOperator },
     timeoutMs: 40_000,
   }),
 };

@@ -1,4 +1,5 @@
 /** Registers an agent's webhook with the Bot API and shows how it is registered (rules/providers#telegram-webhook). */
+import { requireOpsReader } from '#libs/actor';
 import { recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
@@ -26,9 +27,12 @@ export function createTelegramHandlers({
     return { ...agent, bot_token: token };
   }
   return {
-    setWebhook: async ({ slug, base_url: baseUrl }, context) =>
+    setWebhook: async ({ slug, base_url: baseUrl }, context) => {
+      // The caller chooses the receiver of updates and of the secret that signs them.
+      if (context.actor?.kind !== 'user' || !context.actor.superuser)
+        throw appError('permission_denied', 'not_a_superuser', 'Only superusers may register webhooks.');
       // The Bot API is called in the transaction of the audit entry (A1). A repeated call has no further effect.
-      db.transaction(async (tx) => {
+      return db.transaction(async (tx) => {
         const agent = await getBot(tx, slug);
         const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;
         const secret = agent.webhook_secret ?? undefined;
@@ -40,8 +44,10 @@ export function createTelegramHandlers({
         await toAppError(bot.setWebhook(agent.bot_token, { url, secret, allowedUpdates }));
         recordAudit(tx, context, { target: { type: 'agent', id: agent.slug }, changes: { url } });
         return { url, allowed_updates: allowedUpdates, has_secret: secret !== undefined };
-      }),
-    getWebhookInfo: async ({ slug }) => {
+      });
+    },
+    getWebhookInfo: async ({ slug }, { actor }) => {
+      requireOpsReader(actor);
       const agent = await getBot(db, slug);
       const info = await toAppError(bot.getWebhookInfo(agent.bot_token));
       const identity = await bot.identify(agent.bot_token);

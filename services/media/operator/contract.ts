@@ -1,5 +1,5 @@
 /** Contract of operations for operators: stored objects, recorded erasures. */
-import { byOperators, rowId, rpc, type Static, Type, withoutActor } from '#libs/contract';
+import { byGateway, byOperators, rowId, rpc, type Static, Type, withoutActor } from '#libs/contract';
 import { nullableId } from '../schemas.ts';
 
 const maxIds = 100;
@@ -57,7 +57,7 @@ export const operatorRpcs = {
   }),
   recordErasure: rpc({
     subject: 'media.erasures.record',
-    callers: { cli: withoutActor, directory: withoutActor },
+    callers: { ...byGateway, directory: withoutActor },
     summary: 'Records in the object store that a person or chats were erased. Stores ids and digests only. Idempotent.',
     request: Erasure,
     reply: Type.Object({}),

@@ -117,7 +117,7 @@ describe('replay of Telegram updates (A1)', () => {
 
 describe('webhook registration of an agent at Telegram (A1)', () => {
   const set = (base_url = 'https://chat.example.org/') =>
-    bus.call(setWebhook, { slug: 'guide', base_url }, newContext());
+    fixture.agents.call(setWebhook, { slug: 'guide', base_url });
 
   it('fails a registration whose audit entry cannot be stored, and stores an entry for a successful one', async () => {
     const before = await readEntries();

@@ -1,10 +1,17 @@
 /** Test fixture: the agents service with a scripted language model. */
 import { type AgentItem, agents } from '#services/agents';
-import type { Static } from '#libs/contract';
+import type { ReplyOf, RequestOf, Rpc, Static } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { Service } from '#libs/lifecycle';
 import { type Bus, connectBus, newContext } from '#libs/nats';
-import { createTestEnvironment, type LlmServer, startLlm, startService, type TestEnvironment } from '#libs/testing';
+import {
+  contextFor,
+  createTestEnvironment,
+  type LlmServer,
+  startLlm,
+  startService,
+  type TestEnvironment,
+} from '#libs/testing';
 
 export interface ChatReply {
   readonly visitor_id: string;
@@ -24,6 +31,8 @@ export interface AgentFixture {
     body: string,
     more?: { visitor_id?: string | null; slug?: string; ip?: string; deadlineMs?: number; name?: string | null },
   ): Promise<ChatReply>;
+  /** Calls as a superuser, or as the CLI where it may. */
+  call<R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>>;
   apply(items: readonly unknown[], dryRun?: boolean): Promise<Applied>;
   /** Returns the texts of all recorded messages of an agent, oldest first. */
   recorded(slug?: string): Promise<string[]>;
@@ -75,6 +84,7 @@ export async function startAgentFixture(
       const request = { agent_slug: slug, body, visitor_id, idempotency_key: name, ip };
       return bus.call(sendChatMessage, request, { ...newContext(), deadlineMs });
     },
+    call: (rpc, request) => bus.call(rpc, request, contextFor(rpc)),
     apply: (items, dryRun = false) => bus.call(applyWorkspace, { agents: [...items], dry_run: dryRun }, newContext()),
     recorded: async (slug = 'guide') => {
       const rows = await env.sql<{ body: string }>(

@@ -5,7 +5,7 @@ import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
-const { forgetPerson, forgetThreads, getRecord } = agents.rpcs;
+const { forgetThreads, getRecord } = agents.rpcs;
 const context = () => newContext();
 
 let fixture: AgentFixture;
@@ -31,7 +31,7 @@ async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') limit 1`;
   await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
-const record = () => fixture.bus.call(getRecord, { slug }, context());
+const record = () => fixture.call(getRecord, { slug });
 
 /** Returns the tables in which a column contains the text. */
 async function findTraces(text: string): Promise<string[]> {
@@ -88,7 +88,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     );
     expect(await findTraces(secret.visitor_id)).toEqual(expect.arrayContaining(['threads', 'chat_hits']));
 
-    const counts = await fixture.bus.call(forgetPerson, { visitor_id: secret.visitor_id }, context());
+    const counts = await fixture.call(forgetThreads, { visitor_id: secret.visitor_id });
     expect(counts).toEqual({ threads: 1, messages: 4, facts: 2 });
     expect(await findTraces('zanzibar')).toEqual([]);
     expect(await findTraces(secret.visitor_id)).toEqual([]);
@@ -104,7 +104,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
       { thread_key: 'telegram:chat:1:agent:1' },
       { telegram_user_id: 5 },
     ]) {
-      await expect(fixture.bus.call(forgetPerson, request, context())).resolves.toEqual({
+      await expect(fixture.call(forgetThreads, request)).resolves.toEqual({
         threads: 0,
         messages: 0,
         facts: 0,
@@ -113,12 +113,16 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     expect((await record()).threads).toHaveLength(1);
   });
 
-  it('rejects a request that does not identify exactly one person', async () => {
-    for (const request of [{}, { visitor_id: 'a', thread_key: 'b' }, { visitor_id: '' }]) {
-      expect(
-        (await failureOf(fixture.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status,
-      ).toBeLessThan(500);
-    }
+  it('rejects a request that does not select exactly one thread, person or agent', async () => {
+    for (const request of [
+      {},
+      { slug },
+      { all: true as const },
+      { visitor_id: 'a', thread_key: 'b' },
+      { slug, visitor_id: 'a' },
+      { slug, all: true as const, telegram_user_id: 5 },
+    ])
+      expect((await failureOf(fixture.call(forgetThreads, request))).reason).toBe('ambiguous_selection');
   });
 
   it('deletes a Telegram user’s private chat, and only that user’s turns in groups', async () => {
@@ -129,7 +133,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
       { user: 2, asked: 'My bus is late', answered: 'Take your time.' },
     ]);
     await addGroup(47, [{ user: 47, asked: 'somebody else', answered: 'ok' }]);
-    const counts = await fixture.bus.call(forgetPerson, { telegram_user_id: 4711 }, context());
+    const counts = await fixture.call(forgetThreads, { telegram_user_id: 4711 });
     expect(counts).toMatchObject({ threads: 1, messages: 4 });
     expect(await findTraces('zanzibar')).toEqual([]);
     await idle();
@@ -170,10 +174,10 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await addReceipt(-5, 1, '"zanzibar before"');
     await addReceipt(-77, 8, '"quagga"');
     expect(await findTraces('"zanzibar')).toContain('webhook_receipts');
-    await fixture.bus.call(forgetPerson, { thread_key: `telegram:chat:-1001:agent:${agentId}` }, context());
+    await fixture.call(forgetThreads, { thread_key: `telegram:chat:-1001:agent:${agentId}` });
     const remaining = `select count(*)::int as n from agents.webhook_receipts where agent_id = $1 and (body is not null or reply_html is not null)`;
     await expect(fixture.env.sql(remaining, [agentId])).resolves.toEqual([{ n: 1 }]);
-    await fixture.bus.call(forgetPerson, { telegram_user_id: 8 }, context());
+    await fixture.call(forgetThreads, { telegram_user_id: 8 });
     await expect(fixture.env.sql(remaining, [agentId])).resolves.toEqual([{ n: 0 }]);
   });
 
@@ -185,7 +189,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
          select $3 || $2, 'd', now(), 1, $3, $1, $2, $2, id, $4 from chat`,
         [agentId, chatId, slug, outcome],
       );
-      await fixture.bus.call(forgetPerson, { telegram_user_id: chatId }, context());
+      await fixture.call(forgetThreads, { telegram_user_id: chatId });
     };
     await addChat('pending', 9_001);
     await addChat('answered', 9_002);
@@ -198,7 +202,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
     fixture.llm.answerMemoryWith(async (messages) => {
-      if (!forgotten) await fixture.bus.call(forgetPerson, { visitor_id }, context());
+      if (!forgotten) await fixture.call(forgetThreads, { visitor_id });
       forgotten = true;
       return messages.at(-1)?.content.includes('"notes"') === true
         ? '{"summary":"zanzibar"}'
@@ -218,7 +222,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
       const { notes } = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[] };
       if (notes === undefined) return '{"summary":"","facts":[],"knowledge":["zanzibar is asked about"]}';
       summaries++;
-      if (summaries === 1) await fixture.bus.call(forgetPerson, { visitor_id }, context());
+      if (summaries === 1) await fixture.call(forgetThreads, { visitor_id });
       return JSON.stringify({ summary: notes.join(' ') });
     });
     await fixture.say('zanzibar', { slug, visitor_id });
@@ -230,7 +234,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
   it('prevents a running turn from being recorded', async () => {
     const { visitor_id } = await fixture.say('Hello', { slug });
     fixture.llm.answerWith(async () => {
-      await fixture.bus.call(forgetPerson, { visitor_id }, context());
+      await fixture.call(forgetThreads, { visitor_id });
       return 'zanzibar';
     });
     expect((await failureOf(fixture.say('My zanzibar', { slug, visitor_id }))).toBody()).toMatchObject({
@@ -252,19 +256,19 @@ describe('agents.record.forget (agents forget SLUG)', () => {
     await fixture.say('Is the yellow room free?', { slug: `${mine}-b` });
     await idle();
     await expect(
-      fixture.bus.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }, context()),
+      fixture.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }),
     ).resolves.toMatchObject({
       threads: 0,
     });
     await expect(
-      fixture.bus.call(forgetThreads, { slug: mine, thread_key: one.thread_key }, context()),
+      fixture.call(forgetThreads, { slug: mine, thread_key: one.thread_key }),
     ).resolves.toEqual({
       threads: 1,
       messages: 2,
       facts: 1,
     });
     expect((await record()).threads.map(({ thread_key }) => thread_key)).toEqual([other.thread_key]);
-    await expect(fixture.bus.call(forgetThreads, { slug: mine }, context())).resolves.toEqual({
+    await expect(fixture.call(forgetThreads, { slug: mine, all: true })).resolves.toEqual({
       threads: 1,
       messages: 2,
       facts: 1,

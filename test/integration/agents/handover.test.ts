@@ -96,7 +96,7 @@ describe('a taken-over thread (rules/agents#a-person-answers; H1, H2)', () => {
       'visitor: Thanks',
       'agent: You said: Thanks',
     ]);
-    const { threads } = await fixture.agents.bus.call(rpcs.getRecord, { slug: 'guide', thread_key: key }, context());
+    const { threads } = await fixture.agents.call(rpcs.getRecord, { slug: 'guide', thread_key: key });
     expect(threads[0]?.messages.map(({ note_type: type }) => type)).toEqual([
       'chat_visitor',
       'chat_agent',
@@ -440,14 +440,14 @@ describe('operator messages (H4)', () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await write(id, 'A secret of theirs');
-    await fixture.agents.bus.call(rpcs.forgetPerson, { visitor_id: visitorId }, context());
+    await fixture.agents.call(rpcs.forgetThreads, { visitor_id: visitorId });
     const group = -fixture.next();
     const { id: ofGroup } = await openChat(group);
     await call('take', ofGroup);
     await write(ofGroup, 'To all before');
     await fixture.ask(group, { text: 'I am Bo', from: { id: 777, is_bot: false, first_name: 'Bo' } });
     await write(ofGroup, 'Dear Bo');
-    await fixture.agents.bus.call(rpcs.forgetPerson, { telegram_user_id: 777 }, context());
+    await fixture.agents.call(rpcs.forgetThreads, { telegram_user_id: 777 });
     expect(await listBodies(ofGroup)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'operator: To all before']);
     const remaining = await fixture.agents.env.sql(
       `select 1 from agents.thread_takeovers where thread_id = $1 union all select 1 from agents.messages where body = 'A secret of theirs'`,

@@ -5,7 +5,7 @@ import { type LlmMessage, superuser, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
-const { approveSentences, forgetPerson, forgetThreads, listSentences, rejectSentences } = agents.rpcs;
+const { approveSentences, forgetThreads, listSentences, rejectSentences } = agents.rpcs;
 const operator = () => ({ ...newContext(), actor: superuser });
 const context = () => newContext();
 const settings = { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0' };
@@ -116,13 +116,13 @@ describe('agent knowledge with AGENT_KNOWLEDGE=reviewed', () => {
     await decide(approveSentences, [await idOf('tea is served at five')]);
     await remember('cake is served at six', 'soup is served at noon');
     await decide(approveSentences, [await idOf('cake is served at six')]);
-    await expect(fixture.bus.call(forgetPerson, { visitor_id }, context())).resolves.toMatchObject({
+    await expect(fixture.call(forgetThreads, { visitor_id })).resolves.toMatchObject({
       threads: 1,
       facts: 1,
     });
     expect((await list()).map(({ body }) => body)).toEqual(['cake is served at six', 'soup is served at noon']);
     expect(await promptOfNewVisitor()).not.toContain('tea');
-    await fixture.bus.call(forgetThreads, { slug }, context());
+    await fixture.call(forgetThreads, { slug, all: true });
     expect([await list(), await promptOfNewVisitor()]).toEqual([[], 'You are the guide.']);
   });
 

@@ -44,7 +44,7 @@ async function idle(): Promise<void> {
   await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 
-const record = (slug: string) => fixture.bus.call(getRecord, { slug }, context());
+const record = (slug: string) => fixture.call(getRecord, { slug });
 const jobsOf = (threadKey: string): Promise<MemoryJob[]> =>
   fixture.env.sql<MemoryJob>(
     `select j.state, j.error, j.result from agents.jobs j join agents.threads t on j.payload->>'thread_id' = t.id::text

@@ -170,7 +170,7 @@ describe('agent records', () => {
       const first = await fixture.say('One', { slug: 'forgetful' });
       await fixture.say('Two', { slug: 'forgetful', visitor_id: first.visitor_id });
       await fixture.say('Elsewhere', { slug: 'forgetful' });
-      const record = await fixture.bus.call(getRecord, { slug: 'forgetful' }, context());
+      const record = await fixture.call(getRecord, { slug: 'forgetful' });
       expect(record.threads.map((thread) => thread.messages.map((message) => message.note_type))).toEqual([
         ['chat_visitor', 'chat_agent', 'chat_visitor', 'chat_agent'],
         ['chat_visitor', 'chat_agent'],
@@ -180,12 +180,12 @@ describe('agent records', () => {
         messages: [{ body: 'One' }, {}, { body: 'Two' }, {}],
       });
 
-      const one = await fixture.bus.call(forgetThreads, { slug: 'forgetful', thread_key: first.thread_key }, context());
+      const one = await fixture.call(forgetThreads, { slug: 'forgetful', thread_key: first.thread_key });
       expect(one).toEqual({ threads: 1, messages: 4, facts: 0 });
       expect((await fixture.say('Hello', { slug: 'forgetful', visitor_id: first.visitor_id })).visitor_id).not.toBe(
         first.visitor_id,
       );
-      await expect(fixture.bus.call(forgetThreads, { slug: 'forgetful' }, context())).resolves.toEqual({
+      await expect(fixture.call(forgetThreads, { slug: 'forgetful', all: true })).resolves.toEqual({
         threads: 2,
         messages: 4,
         facts: 0,
@@ -195,10 +195,10 @@ describe('agent records', () => {
     });
 
     it('returns agent_not_found for an unknown agent', async () => {
-      expect((await failureOf(fixture.bus.call(getRecord, { slug: 'nobody' }, context()))).reason).toBe(
+      expect((await failureOf(fixture.call(getRecord, { slug: 'nobody' }))).reason).toBe(
         'agent_not_found',
       );
-      expect((await failureOf(fixture.bus.call(forgetThreads, { slug: 'nobody' }, context()))).reason).toBe(
+      expect((await failureOf(fixture.call(forgetThreads, { slug: 'nobody', all: true }))).reason).toBe(
         'agent_not_found',
       );
     });

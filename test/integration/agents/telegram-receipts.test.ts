@@ -222,7 +222,7 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const forged = [await deliver(`${webhookSecret}2`), await deliver(null)];
     const unreadable = await deliver(webhookSecret, Buffer.from('{"update_id":'));
     const forgotten = await deliver(webhookSecret);
-    await fixture.agents.bus.call(agents.rpcs.forgetPerson, { telegram_user_id: forgotten.chat }, newContext());
+    await fixture.agents.call(agents.rpcs.forgetThreads, { telegram_user_id: forgotten.chat });
     expect(await fixture.replay(forgotten.id)).toMatchObject({ changed: 0, without_body: 1 });
     expect(await fixture.replay(good.id)).toMatchObject({ changed: 0, failed: 1, no_agent: 1 });
     const later = {
@@ -332,7 +332,7 @@ describe('webhook receipts of Telegram updates (D20, D31, D33d)', () => {
     const receipt = await fixture.ask(chat, { text: 'My secret wish' });
     const kept = await fixture.ask(other, { text: 'Another wish' });
     const forget = { telegram_user_id: chat };
-    expect(await fixture.agents.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({
+    expect(await fixture.agents.call(agents.rpcs.forgetThreads, forget)).toMatchObject({
       threads: 1,
       messages: 2,
     });
@@ -415,7 +415,7 @@ describe('order of accepted updates (D32)', () => {
 
 describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () => {
   const set = (slug: string) =>
-    fixture.agents.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
+    fixture.agents.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' });
 
   it('registers the agent’s webhook with its secret and returns the webhook state from the Bot API', async () => {
     expect(await set('guide')).toMatchObject({
@@ -427,7 +427,7 @@ describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () =>
       secret_token: webhookSecret,
       allowed_updates: ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'my_chat_member'],
     });
-    const info = await fixture.agents.bus.call(agents.rpcs.getWebhookInfo, { slug: 'guide' }, newContext());
+    const info = await fixture.agents.call(agents.rpcs.getWebhookInfo, { slug: 'guide' });
     expect(info).toMatchObject({
       url: 'https://chat.example.org/api/hook/agents/guide',
       username: 'example_bot',

@@ -73,7 +73,7 @@ const thread =
   };
 const agentRows: Record<string, Row> = {
   'agents.operations.replay-webhooks': ofRoot(replayOf(() => fixture.newUpdate())),
-  'admin.agents.webhook.set': ofCli(async () => ({
+  'agents.operations.set-webhook': ofRoot(async () => ({
     request: { slug: 'guide', base_url: 'https://chat.example.org' },
     target: guide,
   })),
@@ -86,9 +86,11 @@ const agentRows: Record<string, Row> = {
     request: { agents: [{ slug: fixture.newName(), name: 'Other', config: {} }], dry_run: false },
     target: null,
   })),
-  'admin.agents.record.forget': ofCli(async () => {
+  'agents.operations.forget': ofRoot(async () => {
     await fixture.newThread();
-    return { request: { slug: 'guide' }, target: guide };
+    return { request: { slug: 'guide', all: true }, target: guide };
+  }),
+};
   }),
   'admin.agents.memory.forget': ofCli(async () => {
     const id = await fixture.newThread();

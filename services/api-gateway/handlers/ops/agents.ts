@@ -1,7 +1,9 @@
 /** Handlers of `/api/ops/agents`: agents, and knowledge that is pending a decision (D70). */
 import type { RouteHandlers } from '#libs/http';
 import { type ListKind, operatorLists, encodePosition } from '#libs/cursor';
+import { withoutActor } from '#libs/nats';
 import { agents } from '#services/agents';
+import { media } from '#services/media';
 import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { agentRoutes } from '../../routes/ops/agents.ts';
@@ -33,6 +35,15 @@ export function createAgentHandlers({ bus }: Pick<Dependencies, 'bus'>): RouteHa
         call,
       );
       answer({ mode, ...toPage(operatorLists.knowledge, items, limit, (last) => String(last.id)) });
+    },
+    'ops-forget': async ({ input, call, answer }) => {
+      const { visitor_id: visitor, ...others } = input.body;
+      // Recorded first, so that a restore to an earlier time deletes the chats again (rules/operations#after-a-restore).
+      if (visitor !== undefined && Object.values(others).every((value) => value === undefined)) {
+        const erased = { person_id: null, digest: null, visitor_ids: [visitor], telegram_user_ids: [] };
+        await bus.call(media.rpcs.recordErasure, erased, withoutActor(call));
+      }
+      answer(await bus.call(agents.rpcs.forgetThreads, input.body, call));
     },
   };
 }

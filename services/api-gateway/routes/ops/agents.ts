@@ -1,4 +1,4 @@
-/** Agents, and which of their sentences other threads can use (D70). */
+/** Agents: stored chats, sentences that other threads can use (D70), webhooks at Telegram. */
 import { nullable, route, Type } from '#libs/contract';
 import { agents, sentence } from '#services/agents';
 import { badCursor, page, pageOf } from './filters.ts';
@@ -10,6 +10,8 @@ const slug = Type.String({ maxLength: 100, description: 'Slug of the agent.' });
 const { items } = agents.rpcs.listAgents.reply.properties;
 const { mode } = agents.rpcs.listSentences.reply.properties;
 const { ids } = agents.rpcs.approveSentences.request.properties;
+const { forgetThreads, getRecord, getWebhookInfo, setWebhook } = agents.rpcs;
+const { slug: _slug, ...recordQuery } = getRecord.request.properties;
 
 const agentNotFound = { not_found: { code: 'not_found', when: 'The agent does not exist.' } } as const;
 
@@ -77,5 +79,58 @@ export const agentRoutes = [
     ...decision,
     rpc: agents.rpcs.rejectSentences,
     replies: { 200: { description: 'The sentences are deleted.', schema: agents.rpcs.rejectSentences.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{slug}/record`,
+    operationId: 'readAgentRecord',
+    summary: 'Read the stored chats of an agent',
+    description:
+      'Threads with messages and memory, oldest first; or the messages of one thread. Thread keys give access to chats: `thread_key` is in the body, because it must not be in a URL. Changes nothing.',
+    ...acting,
+    deadlineMs: 60_000,
+    params: Type.Object({ slug }),
+    body: { schema: Type.Object(recordQuery), optional: true },
+    rpc: getRecord,
+    replies: { 200: { description: 'A page of threads or messages.', schema: getRecord.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/forget`,
+    operationId: 'forgetChats',
+    summary: 'Delete chats with agents',
+    description:
+      'Permanently deletes threads with their messages, facts and the knowledge derived from them. Chats of a visitor are deleted again after a restore.',
+    ...acting,
+    deadlineMs: 60_000,
+    body: { schema: forgetThreads.request },
+    handler: 'ops-forget',
+    replies: { 200: { description: 'The numbers of deleted objects.', schema: forgetThreads.reply } },
+    errors: forgetThreads.errors,
+  }),
+  route({
+    method: 'GET',
+    path: `${root}/{slug}/webhook`,
+    operationId: 'getAgentWebhook',
+    summary: 'Read the webhook of an agent at Telegram',
+    description: 'As Telegram reports it.',
+    ...reading,
+    deadlineMs: 40_000,
+    params: Type.Object({ slug }),
+    rpc: getWebhookInfo,
+    replies: { 200: { description: 'The webhook.', schema: getWebhookInfo.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{slug}/webhook`,
+    operationId: 'setAgentWebhook',
+    summary: 'Register the webhook of an agent at Telegram',
+    description: 'Registers address, secret and update types. Superusers only. Can be repeated.',
+    ...acting,
+    deadlineMs: 40_000,
+    params: Type.Object({ slug }),
+    body: { schema: Type.Object({ base_url: setWebhook.request.properties.base_url }) },
+    rpc: setWebhook,
+    replies: { 200: { description: 'The webhook is registered.', schema: setWebhook.reply } },
   }),
 ];
