@@ -3789,6 +3789,139 @@ export type RejectAgentKnowledgeResult = {
   rejected: number;
 };
 
+export type ReadAgentRecordBody = {
+  /** Return messages of this thread only. */
+  thread_key?: string;
+  /** The thread by its id. */
+  thread_id?: number;
+  /** `next` of the previous page. */
+  after?: number;
+  /** Threads, or messages of the thread; default 100. */
+  limit?: number;
+};
+
+export type ReadAgentRecordResultAgentMemory = {
+  /** Knowledge of the agent; `""` if it has none. */
+  summary: string;
+  /** Sources of the summary, newest first. */
+  notes: string[];
+};
+
+export type ReadAgentRecordResultAgent = {
+  id: number;
+  slug: string;
+  name: string;
+  memory: ReadAgentRecordResultAgentMemory;
+};
+
+export type ReadAgentRecordResultThreadsItemMessagesItem = {
+  id: number;
+  /** `chat_visitor`, `chat_agent` (D34), or `chat_operator` during a takeover (H1). */
+  note_type: string;
+  body: string;
+  html: string;
+  account_id: number | null;
+  created_at: string;
+};
+
+export type ReadAgentRecordResultThreadsItemMemory = {
+  summary: string;
+  /** What the person said about themselves. */
+  facts: string[];
+  /** Sentences of the thread in the agent's knowledge. */
+  notes: string[];
+  /** Last turn included; 0 = none. */
+  up_to_turn: number;
+};
+
+export type ReadAgentRecordResultThreadsItem = {
+  thread_key: string;
+  created_at: string;
+  updated_at: string;
+  message_count: number;
+  /** Oldest first; in a page of threads the newest 200 messages. */
+  messages: ReadAgentRecordResultThreadsItemMessagesItem[];
+  memory: ReadAgentRecordResultThreadsItemMemory;
+};
+
+export type ReadAgentRecordResult = {
+  agent: ReadAgentRecordResultAgent;
+  threads: ReadAgentRecordResultThreadsItem[];
+  next: number | null;
+};
+
+export type ForgetChatsBody = {
+  /** Slug of the agent. */
+  slug?: string;
+  /** Every thread of the agent `slug`. */
+  all?: true;
+  /** One thread, of any agent without `slug`. */
+  thread_key?: string;
+  /** A visitor of the chat page, with every agent. */
+  visitor_id?: string;
+  /** A Telegram user, with every agent: the private chat, and the user's turns in groups. */
+  telegram_user_id?: number;
+};
+
+export type ForgetChatsResult = {
+  /** Threads deleted. */
+  threads: number;
+  /** Messages deleted, including replies. */
+  messages: number;
+  /** Facts deleted, including shared sentences. */
+  facts: number;
+};
+
+export type GetAgentWebhookResult = {
+  /** Registered address; empty for none. */
+  url: string;
+  username: string | null;
+  /** Updates that Telegram has not delivered. */
+  pending_update_count: number;
+  last_error_date: number | null;
+  last_error_message: string | null;
+  allowed_updates: string[];
+};
+
+export type BotNotConfiguredError = {
+  code: "bot_not_configured";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type BotApiFailedError = {
+  code: "bot_api_failed";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type SetAgentWebhookBody = {
+  /** Public base URL of the platform. */
+  base_url: string;
+};
+
+export type SetAgentWebhookResult = {
+  url: string;
+  allowed_updates: string[];
+  has_secret: boolean;
+};
+
+export type NotASuperuserError = {
+  code: "not_a_superuser";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type WebhookSecretMissingError = {
+  code: "webhook_secret_missing";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
 export type ListAuditResultItemsItemActor = {
   /** A person with a token, a service key, the admin CLI, or the shared token. */
   kind: "account" | "key" | "cli" | "shared";
@@ -7549,6 +7682,83 @@ export type RejectAgentKnowledgeError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ReadAgentRecordRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  body?: ReadAgentRecordBody;
+}
+export type ReadAgentRecordReply = ApiReply<200, ReadAgentRecordResult>;
+export type ReadAgentRecordError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ForgetChatsRequest {
+  body: ForgetChatsBody;
+}
+export type ForgetChatsReply = ApiReply<200, ForgetChatsResult>;
+export type ForgetChatsError =
+  | { readonly status: 400; readonly body: AmbiguousSelectionError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetAgentWebhookRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+}
+export type GetAgentWebhookReply = ApiReply<200, GetAgentWebhookResult>;
+export type GetAgentWebhookError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 409; readonly body: BotNotConfiguredError | BotApiFailedError | ConflictError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface SetAgentWebhookRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  body: SetAgentWebhookBody;
+}
+export type SetAgentWebhookReply = ApiReply<200, SetAgentWebhookResult>;
+export type SetAgentWebhookError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotASuperuserError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: BotNotConfiguredError | BotApiFailedError | WebhookSecretMissingError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface ListAuditRequest {
   query?: {
     /** Email or id of the acting account. */
@@ -7820,6 +8030,10 @@ export interface OperationErrors {
   listAgentKnowledge: ListAgentKnowledgeError;
   approveAgentKnowledge: ApproveAgentKnowledgeError;
   rejectAgentKnowledge: RejectAgentKnowledgeError;
+  readAgentRecord: ReadAgentRecordError;
+  forgetChats: ForgetChatsError;
+  getAgentWebhook: GetAgentWebhookError;
+  setAgentWebhook: SetAgentWebhookError;
   listAudit: ListAuditError;
   listStepConfigAudit: ListStepConfigAuditError;
   reconcileBookings: ReconcileBookingsError;
@@ -8955,6 +9169,30 @@ export interface Operations {
    */
   rejectAgentKnowledge(request: RejectAgentKnowledgeRequest, options?: CallOptions): Promise<RejectAgentKnowledgeReply>;
   /**
+   * Read the stored chats of an agent
+   * Threads with messages and memory, oldest first; or the messages of one thread. Thread keys give access to chats: `thread_key` is in the body, because it must not be in a URL. Changes nothing.
+   * `POST /api/ops/agents/{slug}/record`
+   */
+  readAgentRecord(request: ReadAgentRecordRequest, options?: CallOptions): Promise<ReadAgentRecordReply>;
+  /**
+   * Delete chats with agents
+   * Permanently deletes threads with their messages, facts and the knowledge derived from them. Chats of a visitor are deleted again after a restore.
+   * `POST /api/ops/agents/forget`
+   */
+  forgetChats(request: ForgetChatsRequest, options?: CallOptions): Promise<ForgetChatsReply>;
+  /**
+   * Read the webhook of an agent at Telegram
+   * As Telegram reports it.
+   * `GET /api/ops/agents/{slug}/webhook`
+   */
+  getAgentWebhook(request: GetAgentWebhookRequest, options?: CallOptions): Promise<GetAgentWebhookReply>;
+  /**
+   * Register the webhook of an agent at Telegram
+   * Registers address, secret and update types. Superusers only. Can be repeated.
+   * `POST /api/ops/agents/{slug}/webhook`
+   */
+  setAgentWebhook(request: SetAgentWebhookRequest, options?: CallOptions): Promise<SetAgentWebhookReply>;
+  /**
    * List audit log entries
    * Logins, account and configuration changes, and operator actions, newest first. Entries are immutable and stored for `AUDIT_RETENTION_DAYS`.
    * `GET /api/ops/audit`
@@ -9151,6 +9389,10 @@ export const operationTable = {
   listAgentKnowledge: { method: 'GET', path: '/api/ops/agents/{slug}/knowledge', credential: 'token', replies: [200] },
   approveAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/approve', credential: 'token', replies: [200], body: 'json' },
   rejectAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/reject', credential: 'token', replies: [200], body: 'json' },
+  readAgentRecord: { method: 'POST', path: '/api/ops/agents/{slug}/record', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
+  forgetChats: { method: 'POST', path: '/api/ops/agents/forget', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
+  getAgentWebhook: { method: 'GET', path: '/api/ops/agents/{slug}/webhook', credential: 'token', replies: [200], deadlineMs: 40000 },
+  setAgentWebhook: { method: 'POST', path: '/api/ops/agents/{slug}/webhook', credential: 'token', replies: [200], body: 'json', deadlineMs: 40000 },
   listAudit: { method: 'GET', path: '/api/ops/audit', credential: 'token', replies: [200] },
   listStepConfigAudit: { method: 'GET', path: '/api/ops/journeys/{journey_slug}/steps/{step_slug}/config-audit', credential: 'token', replies: [200] },
   reconcileBookings: { method: 'POST', path: '/api/ops/bookings/reconcile', credential: 'token', replies: [200], body: 'json' },

@@ -132,6 +132,8 @@ user api-gateway \
   --allow-pub 'agents.operations.show-webhook' \
   --allow-pub 'agents.operations.replay-webhooks' \
   --allow-pub 'agents.timeline.read' \
+  --allow-pub 'agents.operations.set-webhook' \
+  --allow-pub 'agents.operations.get-webhook' \
   --allow-pub 'agents.operations.list-sentences' \
   --allow-pub 'agents.operations.approve-sentences' \
   --allow-pub 'agents.operations.reject-sentences' \
@@ -151,6 +153,8 @@ user api-gateway \
   --allow-pub 'agents.operations.hand-thread-back' \
   --allow-pub 'agents.chat.read-updates' \
   --allow-pub 'agents.operations.list-agents' \
+  --allow-pub 'agents.operations.get-record' \
+  --allow-pub 'agents.operations.forget' \
   --allow-pub 'agents.operations.list-usage' \
   --allow-pub 'conversations.operations.list-jobs' \
   --allow-pub 'conversations.operations.show-job' \
@@ -319,6 +323,7 @@ user api-gateway \
   --allow-pub 'media.timeline.read' \
   --allow-pub 'media.recordings.get-video' \
   --allow-pub 'media.recordings.get-captions' \
+  --allow-pub 'media.erasures.record' \
   --allow-pub 'transcripts.operations.list-jobs' \
   --allow-pub 'transcripts.operations.show-job' \
   --allow-pub 'transcripts.operations.redrive-jobs' \
@@ -722,13 +727,9 @@ user cli \
   --allow-pub '$JS.API.STREAM.PURGE.FEED' \
   --allow-pub 'admin.agents.audit.read' \
   --allow-pub 'admin.agents.service.describe' \
-  --allow-pub 'admin.agents.webhook.set' \
-  --allow-pub 'admin.agents.webhook.info' \
   --allow-pub 'admin.agents.workspace.apply' \
   --allow-pub 'admin.agents.workspace.export' \
-  --allow-pub 'admin.agents.record.get' \
-  --allow-pub 'admin.agents.record.forget' \
-  --allow-pub 'admin.agents.memory.forget' \
+  --allow-pub 'agents.people.erase' \
   --allow-pub 'admin.conversations.audit.read' \
   --allow-pub 'admin.conversations.service.describe' \
   --allow-pub 'admin.conversations.import.apply' \
@@ -758,7 +759,6 @@ user cli \
   --allow-pub 'admin.media.recordings.set-finalized' \
   --allow-pub 'admin.media.tickets.issue-upload' \
   --allow-pub 'admin.media.files.find-orphans' \
-  --allow-pub 'media.erasures.record' \
   --allow-pub 'admin.media.erasures.list' \
   --allow-pub 'admin.transcripts.audit.read' \
   --allow-pub 'admin.transcripts.service.describe' \
