@@ -21,7 +21,9 @@ describe('toQuery of the webhook receipt filter', () => {
     expect(() => toQuery({ provider: 'telegram', outcome: 'applied' })).toThrow(
       /^Receipts of telegram cannot have the outcome applied; use one of pending, answering, answered, /,
     );
-    expect(() => toQuery({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; use one of pending, applied, stale, /);
+    expect(() => toQuery({ provider: 'cal.com', outcome: 'answered' })).toThrow(
+      /; use one of pending, applied, stale, /,
+    );
     expect(() => toQuery({ person: 9, outcome: 'answered' })).toThrow(/^Receipts of a person cannot have the outcome/);
   });
 });

@@ -45,9 +45,11 @@ export function register(group: Command, context: CliContext): void {
     .argument('<id>', 'receipt', parseId)
     .action(async (id: number) => {
       const call = { path: { receipt_id: id } };
-      const { body: found } = await context.http((api) => api.getWebhook(call)).catch((error: unknown) => {
-        throw error instanceof AppError && error.code === 'not_found' ? receiptNotFound(id) : error;
-      });
+      const { body: found } = await context
+        .http((api) => api.getWebhook(call))
+        .catch((error: unknown) => {
+          throw error instanceof AppError && error.code === 'not_found' ? receiptNotFound(id) : error;
+        });
       const { headers, body, sends, ...item } = found;
       const isUpdate = item.kind === 'telegram';
       const receipt = { ...toReceipt(item), headers, body, ...(isUpdate ? { sends } : {}) };

@@ -4,7 +4,15 @@
  */
 import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
-import { type Actor, maxListedReplays, type ReplyOf, type RequestOf, type webhookAdminRpcs, type WebhookChange, type WebhookItem } from '#libs/contract';
+import {
+  type Actor,
+  maxListedReplays,
+  type ReplyOf,
+  type RequestOf,
+  type webhookAdminRpcs,
+  type WebhookChange,
+  type WebhookItem,
+} from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { redactBody, redactHeaders } from '#libs/redaction';

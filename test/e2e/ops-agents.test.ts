@@ -209,7 +209,7 @@ describe('stored chats and webhooks of agents', () => {
     expect((await get('/nobody/webhook')).status).toBe(404);
     expect((await post('guide/webhook', { base_url }, root)).json.code).toBe('bot_not_configured');
     expect((await post('nobody/webhook', { base_url }, root)).status).toBe(404);
-    expect((await post('guide/webhook', { base_url }))).toMatchObject({ status: 403, json: { code: 'not_a_superuser' } });
+    expect(await post('guide/webhook', { base_url })).toMatchObject({ status: 403, json: { code: 'not_a_superuser' } });
     expect((await post('guide/webhook', { base_url: 'chat.example.org' }, root)).status).toBe(422);
   });
 

@@ -73,9 +73,7 @@ export const recordRpcs = {
       'Stored conversations with an agent, oldest thread first: a page of threads, or of the messages of one thread.',
     request: Type.Object({
       slug,
-      thread_key: Type.Optional(
-        Type.String({ maxLength: 300, description: 'Return messages of this thread only.' }),
-      ),
+      thread_key: Type.Optional(Type.String({ maxLength: 300, description: 'Return messages of this thread only.' })),
       thread_id: Type.Optional(
         Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The thread by its id.' }),
       ),

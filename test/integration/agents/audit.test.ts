@@ -63,7 +63,8 @@ async function withoutWrites(writes: string, work: () => Promise<void>): Promise
 }
 const noEntries = 'insert on agents.audit_log for each row';
 
-const replay = (selection: object) => bus.call(replayWebhooks, { ...selection, limit: 100 }, contextFor(replayWebhooks));
+const replay = (selection: object) =>
+  bus.call(replayWebhooks, { ...selection, limit: 100 }, contextFor(replayWebhooks));
 const replayAll = () => replay({ outcome: 'failed' });
 const acts: Readonly<Record<string, (ids: number[]) => Promise<unknown>>> = {
   'those that match': replayAll,
@@ -116,8 +117,7 @@ describe('replay of Telegram updates (A1)', () => {
 });
 
 describe('webhook registration of an agent at Telegram (A1)', () => {
-  const set = (base_url = 'https://chat.example.org/') =>
-    fixture.agents.call(setWebhook, { slug: 'guide', base_url });
+  const set = (base_url = 'https://chat.example.org/') => fixture.agents.call(setWebhook, { slug: 'guide', base_url });
 
   it('fails a registration whose audit entry cannot be stored, and stores an entry for a successful one', async () => {
     const before = await readEntries();

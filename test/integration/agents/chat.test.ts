@@ -103,8 +103,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       const name = 'name-of-a-turn-with-thoughts';
       const turn = await fixture.say('Recorded <think>before</think>', { name });
       const record = async () =>
-        (await fixture.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: turn.thread_key }))
-          .threads[0]?.messages;
+        (await fixture.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: turn.thread_key })).threads[0]
+          ?.messages;
       const before = await record();
       await fixture.env.sql(
         `update agents.messages m set body = 'They are back.</think>' || m.body, html = 'They are back.&lt;/think&gt;' || m.html

@@ -255,14 +255,12 @@ describe('agents.record.forget (agents forget SLUG)', () => {
     await fixture.apply([{ slug: `${mine}-b`, name: 'B' }]);
     await fixture.say('Is the yellow room free?', { slug: `${mine}-b` });
     await idle();
-    await expect(
-      fixture.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }),
-    ).resolves.toMatchObject({
-      threads: 0,
-    });
-    await expect(
-      fixture.call(forgetThreads, { slug: mine, thread_key: one.thread_key }),
-    ).resolves.toEqual({
+    await expect(fixture.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key })).resolves.toMatchObject(
+      {
+        threads: 0,
+      },
+    );
+    await expect(fixture.call(forgetThreads, { slug: mine, thread_key: one.thread_key })).resolves.toEqual({
       threads: 1,
       messages: 2,
       facts: 1,

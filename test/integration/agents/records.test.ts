@@ -195,9 +195,7 @@ describe('agent records', () => {
     });
 
     it('returns agent_not_found for an unknown agent', async () => {
-      expect((await failureOf(fixture.call(getRecord, { slug: 'nobody' }))).reason).toBe(
-        'agent_not_found',
-      );
+      expect((await failureOf(fixture.call(getRecord, { slug: 'nobody' }))).reason).toBe('agent_not_found');
       expect((await failureOf(fixture.call(forgetThreads, { slug: 'nobody', all: true }))).reason).toBe(
         'agent_not_found',
       );

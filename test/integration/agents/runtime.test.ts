@@ -114,8 +114,7 @@ describe('chat runtime for every channel (rules/agents#messaging-webhook; D32, D
       where t.thread_key = $1 order by m.id`;
     expect(await fixture.env.sql(shape, [keyOf(900)])).toEqual(await fixture.env.sql(shape, [web.thread_key]));
     expect(remembered).toContain(turn.threadId);
-    const { threads } = await fixture.call(agents.rpcs.getRecord,
-      { slug: 'guide', thread_key: keyOf(900) });
+    const { threads } = await fixture.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) });
     expect(threads).toMatchObject([
       { thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] },
     ]);

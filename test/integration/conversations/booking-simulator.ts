@@ -41,7 +41,9 @@ export interface BookingSimulator {
 
 export function createBookingSimulator(fixture: ConversationFixture): BookingSimulator {
   const receiptIds: BookingSimulator['receiptIds'] = async () =>
-    new Set((await fixture.env.sql<{ id: number }>('select id from conversations.webhook_receipts')).map(({ id }) => id));
+    new Set(
+      (await fixture.env.sql<{ id: number }>('select id from conversations.webhook_receipts')).map(({ id }) => id),
+    );
   const deliver: BookingSimulator['deliver'] = async (
     envelope,
     { person = String(fixture.personId('ada')), body, headers } = {},

@@ -144,14 +144,17 @@ describe('the directory is down (rules/http#overload)', () => {
     const chain = createChain();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
     await waitFor(
-      async () => (await fixture.call(conversations.rpcs.listWebhooks, { outcome: 'pending', limit: 10 })).items.length >= 1,
+      async () =>
+        (await fixture.call(conversations.rpcs.listWebhooks, { outcome: 'pending', limit: 10 })).items.length >= 1,
     );
     await startService('directory', fixture.env);
     await eventually(async () =>
       expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]),
     );
     await eventually(async () =>
-      expect((await fixture.call(conversations.rpcs.listWebhooks, { outcome: 'pending', limit: 10 })).items).toEqual([]),
+      expect((await fixture.call(conversations.rpcs.listWebhooks, { outcome: 'pending', limit: 10 })).items).toEqual(
+        [],
+      ),
     );
   });
 });

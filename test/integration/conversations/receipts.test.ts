@@ -200,10 +200,11 @@ describe('webhook receipts (D20, D33d)', () => {
     });
     const replayMany = async (filter: Partial<RequestOf<typeof conversations.rpcs.replayWebhooks>>) => {
       const request = { limit: 1_000, from: since, ...filter };
-      const { items: _items, job_ids: jobs, ...counts } = await fixture.call(
-        conversations.rpcs.replayWebhooks,
-        request,
-      );
+      const {
+        items: _items,
+        job_ids: jobs,
+        ...counts
+      } = await fixture.call(conversations.rpcs.replayWebhooks, request);
       return { ...counts, jobs: jobs.length };
     };
     const booked = async () =>
@@ -275,7 +276,10 @@ describe('X-Cal-Signature-256 with a configured secret (D19)', () => {
       await counter.deliver(envelope, { headers });
     }
     await eventually(async () => {
-      const { items } = await signed.call(conversations.rpcs.listWebhooks, { outcome: 'rejected_signature', limit: 10 });
+      const { items } = await signed.call(conversations.rpcs.listWebhooks, {
+        outcome: 'rejected_signature',
+        limit: 10,
+      });
       expect(items).toMatchObject([{ deliveries: 3, conversation_id: null }]);
     });
     expect(await counter.booked(chain)).toEqual([]);

@@ -1,5 +1,14 @@
 /** Handlers of `/api/ops/webhooks`: the webhooks of all services as one list, and their replay (P4). */
-import { type HandledRoute, type InputOf, maxListedReplays, maxReplayed, replayCounts, type RequestOf, type WebhookChange, type WebhookItem } from '#libs/contract';
+import {
+  type HandledRoute,
+  type InputOf,
+  maxListedReplays,
+  maxReplayed,
+  replayCounts,
+  type RequestOf,
+  type WebhookChange,
+  type WebhookItem,
+} from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import {
@@ -18,7 +27,14 @@ import { conversations } from '#services/conversations';
 import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
-import { badCursor, fanOutTimeoutMs, parseMergedCursor, parseSelection, queryAllServices, queryServices } from './shared.ts';
+import {
+  badCursor,
+  fanOutTimeoutMs,
+  parseMergedCursor,
+  parseSelection,
+  queryAllServices,
+  queryServices,
+} from './shared.ts';
 
 type ListRoute = Extract<(typeof webhookRoutes)[number], HandledRoute<'ops-webhooks'>>;
 type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;

@@ -1,5 +1,14 @@
 /** Inbound webhooks of all services (P4). */
-import { maxReplayed, replayCounts, replayLists, route, Type, webhookDetails, webhookItem, webhookKinds } from '#libs/contract';
+import {
+  maxReplayed,
+  replayCounts,
+  replayLists,
+  route,
+  Type,
+  webhookDetails,
+  webhookItem,
+  webhookKinds,
+} from '#libs/contract';
 import { anyId, badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/webhooks';
