@@ -69,7 +69,8 @@ describe('webhook receipts (D20, D33d)', () => {
       const shown = await fixture.call(conversations.rpcs.showWebhook, { id: receipt.id });
       return shown.processed_at === receipt.processed_at ? undefined : shown;
     });
-    expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
+    const stored = expect.stringContaining(body.slice(0, 40)); // values beyond the depth limit are redacted
+    expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body: stored });
   });
 
   it('applies a booking with characters that PostgreSQL cannot store, and returns the received body unchanged (rules/webhooks#text; D106)', async () => {
