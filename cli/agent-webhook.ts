@@ -28,7 +28,7 @@ export function registerWebhookCommands(group: Command, context: CliContext): vo
     .command('webhook-info <slug>')
     .description("Shows the agent's webhook as Telegram reports it")
     .action(async (slug: string) => {
-      const { body: info } = await context.http((api) => api.getAgentWebhook({ path: { slug } }));
+      const { body: info } = await context.http((api) => api.lookUpAgentWebhook({ path: { slug } }));
       const failedAt = info.last_error_date === null ? null : new Date(info.last_error_date * 1000).toISOString();
       context.print(
         info,

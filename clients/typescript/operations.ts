@@ -3872,7 +3872,7 @@ export type ForgetChatsResult = {
   facts: number;
 };
 
-export type GetAgentWebhookResult = {
+export type LookUpAgentWebhookResult = {
   /** Registered address; empty for none. */
   url: string;
   username: string | null;
@@ -7720,14 +7720,14 @@ export type ForgetChatsError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface GetAgentWebhookRequest {
+export interface LookUpAgentWebhookRequest {
   path: {
     /** Slug of the agent. */
     slug: string;
   };
 }
-export type GetAgentWebhookReply = ApiReply<200, GetAgentWebhookResult>;
-export type GetAgentWebhookError =
+export type LookUpAgentWebhookReply = ApiReply<200, LookUpAgentWebhookResult>;
+export type LookUpAgentWebhookError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
@@ -8032,7 +8032,7 @@ export interface OperationErrors {
   rejectAgentKnowledge: RejectAgentKnowledgeError;
   readAgentRecord: ReadAgentRecordError;
   forgetChats: ForgetChatsError;
-  getAgentWebhook: GetAgentWebhookError;
+  lookUpAgentWebhook: LookUpAgentWebhookError;
   setAgentWebhook: SetAgentWebhookError;
   listAudit: ListAuditError;
   listStepConfigAudit: ListStepConfigAuditError;
@@ -9185,7 +9185,7 @@ export interface Operations {
    * As Telegram reports it.
    * `GET /api/ops/agents/{slug}/webhook`
    */
-  getAgentWebhook(request: GetAgentWebhookRequest, options?: CallOptions): Promise<GetAgentWebhookReply>;
+  lookUpAgentWebhook(request: LookUpAgentWebhookRequest, options?: CallOptions): Promise<LookUpAgentWebhookReply>;
   /**
    * Register the webhook of an agent at Telegram
    * Registers address, secret and update types. Superusers only. Can be repeated.
@@ -9391,7 +9391,7 @@ export const operationTable = {
   rejectAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/reject', credential: 'token', replies: [200], body: 'json' },
   readAgentRecord: { method: 'POST', path: '/api/ops/agents/{slug}/record', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
   forgetChats: { method: 'POST', path: '/api/ops/agents/forget', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
-  getAgentWebhook: { method: 'GET', path: '/api/ops/agents/{slug}/webhook', credential: 'token', replies: [200], deadlineMs: 40000 },
+  lookUpAgentWebhook: { method: 'GET', path: '/api/ops/agents/{slug}/webhook', credential: 'token', replies: [200], deadlineMs: 40000 },
   setAgentWebhook: { method: 'POST', path: '/api/ops/agents/{slug}/webhook', credential: 'token', replies: [200], body: 'json', deadlineMs: 40000 },
   listAudit: { method: 'GET', path: '/api/ops/audit', credential: 'token', replies: [200] },
   listStepConfigAudit: { method: 'GET', path: '/api/ops/journeys/{journey_slug}/steps/{step_slug}/config-audit', credential: 'token', replies: [200] },

@@ -57,7 +57,7 @@ const withoutSuccess: ReadonlySet<string> = new Set([
   'retryPipeline',
   'reconcileBookings',
   'importTranscript',
-  'getAgentWebhook',
+  'lookUpAgentWebhook',
   'setAgentWebhook',
   'redeliverWebhook',
 ]);

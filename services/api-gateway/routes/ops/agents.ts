@@ -111,7 +111,7 @@ export const agentRoutes = [
   route({
     method: 'GET',
     path: `${root}/{slug}/webhook`,
-    operationId: 'getAgentWebhook',
+    operationId: 'lookUpAgentWebhook',
     summary: 'Read the webhook of an agent at Telegram',
     description: 'As Telegram reports it.',
     ...reading,
