@@ -133,7 +133,7 @@ const retry = {
   request: Type.Object({ id: uuidSchema, conversation_id: Type.Integer({ description: 'For the audit log.' }) }),
   reply: Type.Object({ state: stateSchema }),
 };
-const retryErrors = { job_not_found: { code: 'not_found', when: 'There is no such job.' } } as const;
+const retryErrors = { job_not_found: { code: 'not_found', when: 'The job does not exist.' } } as const;
 
 /** Returns the operator RPCs for jobs, to be spread into the service contract. */
 export function jobAdminRpcs(service: string) {

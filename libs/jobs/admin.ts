@@ -41,10 +41,9 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   ) => {
     const target = { type: 'conversation', id: conversationId };
     const state = await admin.retry(id, (tx) => recordAudit(tx, context, { target, changes: { job: id } }));
-    if (state === undefined) throw appError('not_found', 'job_not_found', 'There is no such job.');
+    if (state === undefined) throw appError('not_found', 'job_not_found', 'The job does not exist.');
     return { state };
   };
-  // Checks the operator's rights again, as a second line of defence after the gateway.
   const reading =
     <Request, Reply>(work: (request: Request) => Promise<Reply>) =>
     (request: Request, { actor }: Asking): Promise<Reply> => {

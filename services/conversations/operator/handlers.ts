@@ -2,7 +2,8 @@
 import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { recordAudit } from '#libs/audit';
 import { type Actor, isPossibleId, type ReplyOf, type RequestOf } from '#libs/contract';
-import { AppError, appError, notFound } from '#libs/errors';
+import { decodeCursor, encodeCursor } from '#libs/cursor';
+import { type AppError, appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
@@ -32,10 +33,6 @@ export function createOperatorHandlers(
   };
 }
 
-function requireReader(actor: Actor | undefined): void {
-  requireOpsReader(actor);
-}
-
 /** Returns conversations, newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
 async function list(
   dependencies: Dependencies,
@@ -50,9 +47,9 @@ async function list(
   }: RequestOf<Rpcs['listAllConversations']>,
   actor: Actor | undefined,
 ): Promise<ReplyOf<Rpcs['listAllConversations']>> {
-  requireReader(actor);
-  const before = cursor === undefined ? null : Number(/^[1-9]\d{0,9}$/.exec(cursor)?.[0]);
-  if (before !== null && !isPossibleId(before)) throw badCursor();
+  requireOpsReader(actor);
+  const [before] = cursor === undefined ? [null] : readCursor(lists.all, cursor);
+  if (before !== null && !isId(before)) throw badCursor();
   const { db, directory } = dependencies;
   const [journeyId, eventId] = await Promise.all([
     journey === undefined ? null : requireFound(directory.findJourneyBySlug(journey), 'journey', journey),
@@ -61,8 +58,23 @@ async function list(
   if (personId !== undefined && !isPossibleId(personId)) return { items: [], next: null };
   const rows = await listConversations(db, { journeyId, eventId, personId, since, until, before, limit: limit + 1 });
   const items = await describeAll(dependencies, rows.slice(0, limit));
-  return { items, next: rows.length > limit ? String(items.at(-1)?.id) : null };
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return { items, next: last === undefined ? null : encodeCursor([lists.all, last.id]) };
 }
+
+/** Names of the lists in their cursors: cursors of other lists are rejected. */
+const lists = { all: 'conversations', deleted: 'deleted-conversations' } as const;
+
+/** Returns the position in a cursor of the list. @throws AppError 400 `bad_cursor` */
+function readCursor(list: string, cursor: string): unknown[] {
+  const [name, ...position] = decodeCursor(cursor) ?? [];
+  if (name !== list) throw badCursor();
+  return position;
+}
+
+const isInstant = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(value) && !Number.isNaN(Date.parse(value));
+const isId = (value: unknown): value is number => typeof value === 'number' && isPossibleId(value);
 
 const badCursor = (): AppError =>
   appError('bad_request', 'bad_cursor', '`cursor` must be the `next` of an earlier page.');
@@ -73,10 +85,11 @@ async function describeDeleted(
   { limit = conversationsPerPage, cursor }: RequestOf<Rpcs['listDeletedConversations']>,
   actor: Actor | undefined,
 ): Promise<ReplyOf<Rpcs['listDeletedConversations']>> {
-  requireReader(actor);
-  const [, at = null, id = null] = /^(\d{4}-\d\d-\d\dT[\d:.]{8,15}Z)_([1-9]\d{0,9})$/.exec(cursor ?? '') ?? [];
-  if (cursor !== undefined && (Number.isNaN(Date.parse(at ?? '')) || !isPossibleId(Number(id)))) throw badCursor();
-  const rows = await listDeleted(db, { at, id: id === null ? null : Number(id), limit: limit + 1 });
+  requireOpsReader(actor);
+  const [at, id] = cursor === undefined ? [null, null] : readCursor(lists.deleted, cursor);
+  if (at !== null && !isInstant(at)) throw badCursor();
+  if (id !== null && !isId(id)) throw badCursor();
+  const rows = await listDeleted(db, { at, id, limit: limit + 1 });
   const items = rows.slice(0, limit).map((row) => ({
     id: row.id,
     title: conversationTitle(row),
@@ -85,8 +98,8 @@ async function describeDeleted(
     by: row.by,
     removed_from: formatInstant(parseSqlInstant(row.deleted_at) + retentionMicros(config)),
   }));
-  const last = items.at(-1);
-  return { items, next: rows.length > limit && last !== undefined ? `${last.deleted_at}_${last.id}` : null };
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return { items, next: last === undefined ? null : encodeCursor([lists.deleted, last.deleted_at, last.id]) };
 }
 
 async function requireFound(
@@ -129,7 +142,7 @@ async function show(
   request: RequestOf<Rpcs['showConversation']>,
   actor: Actor | undefined,
 ): Promise<ReplyOf<Rpcs['showConversation']>> {
-  requireReader(actor);
+  requireOpsReader(actor);
   const { db, directory, config } = dependencies;
   const row = await findAnyConversation(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
+import { encodeCursor } from '#libs/cursor';
 import { listLockWaits, superuser } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
@@ -308,7 +309,7 @@ describe('conversations for operators (rules/operations-api#conversations)', () 
     await fixture.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
     const first = await list({ limit: 2 });
     expect(first.items.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
-    expect(first.next).toBe(String(ids[1]));
+    expect(first.next).toEqual(expect.any(String));
     const second = await list({ limit: 1, cursor: first.next ?? '' });
     expect(second.items).toEqual([
       expect.objectContaining({
@@ -340,8 +341,15 @@ describe('conversations for operators (rules/operations-api#conversations)', () 
     expect(await fixture.refusal(rpcs.listAllConversations, { event_slug: 'x' })).toMatchObject({
       reason: 'holon_not_found',
     });
+    const positions = [
+      ['accounts', 1],
+      ['conversations', '1'],
+      ['conversations', 2 ** 40],
+      ['deleted-conversations', '2030-13-01T00:00:00Z', 1],
+      ['deleted-conversations', '2030-01-01T00:00:00Z'],
+    ];
     for (const rpc of [rpcs.listAllConversations, rpcs.listDeletedConversations])
-      for (const cursor of ['', '0', 'x', '99999999999', '2030-01-01T00:00:00Z_', '2030-13-01T00:00:00Z_1'])
+      for (const cursor of ['', 'x', ...positions.map((values) => encodeCursor(values))])
         expect(await fixture.refusal(rpc, { cursor })).toMatchObject({ reason: 'bad_cursor' });
   });
 
