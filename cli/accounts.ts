@@ -15,6 +15,7 @@ import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { describeNext, readPages } from './pages.ts';
+import { findPersonId } from './person-data/person.ts';
 import { hiddenOption, parseId, parseLimit } from './parse-options.ts';
 import { promptSecret } from './prompt-secret.ts';
 import { describeObject } from './write-options.ts';
@@ -207,7 +208,7 @@ function registerChanges(accounts: Command, context: CliContext): void {
         ...(superuser === undefined ? {} : { superuser }),
         ...(globalEditor === undefined ? {} : { global_editor: globalEditor }),
         ...(activate === undefined ? {} : { active: true }),
-        ...(person === undefined ? {} : { person_id: await findPerson(context, person) }),
+        ...(person === undefined ? {} : { person_id: await findPersonId(context, person) }),
         ...(group === undefined && removeGroup === undefined
           ? {}
           : { groups: changeGroups(account.groups, group, removeGroup) }),
@@ -272,13 +273,6 @@ function rightsOf(account: Pick<Account, 'superuser' | 'global_editor'>): string
 /** Parses a person: a number is an id, any other text is a key of the workspace file. */
 function personOf(text: string): number | string {
   return /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : text;
-}
-
-/** Returns the id of a person. Keys of the workspace file are known to the directory service only. */
-async function findPerson(context: CliContext, text: string): Promise<number> {
-  const person = personOf(text);
-  if (typeof person === 'number') return person;
-  return (await context.call(directory.rpcs.identifyPerson, { who: person })).id;
 }
 
 function readVariable(name: string): string {

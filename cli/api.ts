@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, errorCodes } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import { releaseVersion } from '#libs/release';
 import { ApiConnectionError, ApiError, type ApiReply, type Client, createClient } from '../clients/typescript/index.ts';
-import { CliError } from './failure.ts';
+import { CliError, describeMissing } from './failure.ts';
 import { localProfile, openProfiles, type Profile, writePrivateFile } from './profiles.ts';
 import { type LocalPlatform, readLocalPlatform } from './settings.ts';
 
@@ -62,7 +62,7 @@ export async function findTarget(settings: Settings, chosen: string | undefined)
     );
   const profile = store.list().get(name);
   if (profile === undefined)
-    throw new CliError(`There is no profile ${name}. Run \`coherence login --profile ${name}\`.`, 'not_found');
+    throw new CliError(`Profile ${name} does not exist. Run \`coherence login --profile ${name}\`.`, 'not_found');
   return { profile: name, url: profile.url, token: profile.token, renew: renewalOf(profile, store, name) };
 }
 
@@ -161,7 +161,7 @@ function toAppError(error: ApiError, subject: string | undefined): AppError {
   return new AppError({
     code,
     ...(typeof reason === 'string' ? { reason } : {}),
-    message: isBare ? `There is no ${subject}.` : `${text ?? `HTTP status ${error.status}`}${hint}`,
+    message: isBare ? describeMissing(subject) : `${text ?? `HTTP status ${error.status}`}${hint}`,
     ...(Object.keys(details).length === 0 ? {} : { details }),
   });
 }

@@ -5,7 +5,7 @@ import { notFound } from '#libs/errors';
 import type { Bus } from '#libs/nats';
 import type { ApiReply, Client } from '../clients/typescript/index.ts';
 import type { Target } from './api.ts';
-import { CliError, isBareNotFound, toFailure } from './failure.ts';
+import { CliError, describeMissing, isBareNotFound, toFailure } from './failure.ts';
 import { toPrintable } from './output/printable.ts';
 import { screenOf } from './output/screen.ts';
 import type { View } from './output/table.ts';
@@ -129,7 +129,7 @@ export function createContext({
       try {
         return await (await bus()).call(rpc, request, newContext());
       } catch (error) {
-        throw subject !== undefined && isBareNotFound(error) ? notFound(`There is no ${subject}.`) : error;
+        throw subject !== undefined && isBareNotFound(error) ? notFound(describeMissing(subject)) : error;
       }
     },
     print: (data, ...views) => {

@@ -1,11 +1,13 @@
 /** `conversations list` and `conversations show ID`: lists conversations, and shows one with all stored data. */
 import type { Command } from 'commander';
+import { encodeCursor } from '#libs/cursor';
 import type { GetConversationDetailsReply, ListAllConversationsReply } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
 import { readPages } from './pages.ts';
-import { cursorText, parseId, parseLimit, parseTime } from './parse-options.ts';
+import { findPersonId } from './person-data/person.ts';
+import { cursorText, hiddenOption, parseId, parseLimit, parseTime } from './parse-options.ts';
 
 type Listed = ListAllConversationsReply['body']['items'][number];
 type Details = GetConversationDetailsReply['body'];
@@ -27,7 +29,7 @@ export function registerListCommands(group: Command, context: CliContext): void 
     .description('Lists conversations, newest first, without deleted ones')
     .option('--journey <slug>', 'only conversations on this journey')
     .option('--event <slug>', 'only conversations of this conversation event')
-    .option('--person <key-id-or-email>', 'only conversations of this participant')
+    .option('--person <person>', 'only conversations of this participant: id, key, email, phone number or name')
     .option(
       '--since <time>',
       'only conversations that start at this time or later: a date, an instant, or an age (7d)',
@@ -35,7 +37,7 @@ export function registerListCommands(group: Command, context: CliContext): void 
     )
     .option('--until <time>', 'only conversations that start before this time', (text) => parseTime(text))
     .option('--limit <count>', 'conversations per page, at most 1000', parseLimit, 100)
-    .option('--before <id>', 'conversations older than this one', parseId)
+    .addOption(hiddenOption('--before <id>').argParser(parseId))
     .option('--cursor <cursor>', cursorText)
     .action(async ({ journey, event, person: identifier, since, until, before, cursor, limit }: ListOptions) => {
       const filter = {
@@ -45,7 +47,7 @@ export function registerListCommands(group: Command, context: CliContext): void 
         ...(since === undefined ? {} : { since }),
         ...(until === undefined ? {} : { until }),
       };
-      const start = before === undefined ? cursor : String(before); // cursors are ids
+      const start = before === undefined ? cursor : encodeCursor(['conversations', before]);
       const { items, next } = await readPages({ limit, cursor: start }, async (page) => {
         const { body } = await context.http((api) => api.listAllConversations({ query: { ...filter, ...page } }));
         return body;
@@ -67,13 +69,6 @@ export function registerListCommands(group: Command, context: CliContext): void 
 /** Returns a conversation with all its data, also a deleted one. @throws AppError not_found */
 export async function readDetails(context: CliContext, id: number): Promise<Details> {
   return (await context.http((api) => api.getConversationDetails({ path: { id } }), `conversation ${id}`)).body;
-}
-
-/** Returns the id of a person, who can be given by key or email as well. */
-async function findPersonId(context: CliContext, identifier: string): Promise<number> {
-  if (/^[1-9]\d{0,9}$/.test(identifier)) return Number(identifier);
-  const { identify } = await import('./person-data/person.ts');
-  return (await identify(context, identifier, {})).id;
 }
 
 const namesOf = ({ participants }: Listed): string => participants.map(({ name }) => name).join(', ');

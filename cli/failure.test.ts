@@ -58,7 +58,7 @@ describe('exit codes (rules/cli#exit-codes)', () => {
 describe('isBareNotFound', () => {
   it('returns true only for a 404 error that does not name the missing object', () => {
     expect(isBareNotFound(notFound())).toBe(true);
-    expect(isBareNotFound(notFound('There is no holon x.'))).toBe(false);
+    expect(isBareNotFound(notFound('Holon x does not exist.'))).toBe(false);
     expect(isBareNotFound(appError('not_found', 'agent_not_found', 'Not Found'))).toBe(false);
   });
 });

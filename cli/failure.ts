@@ -70,6 +70,10 @@ function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
   return types.isNativeError(error) && 'syscall' in error;
 }
 
+/** Returns the message about an object that does not exist. @param subject e.g. `person 12` */
+export const describeMissing = (subject: string): string =>
+  `${subject.charAt(0).toUpperCase()}${subject.slice(1)} does not exist.`;
+
 /** Returns true for a `not_found` that has neither a reason nor a message. */
 export function isBareNotFound(error: unknown): boolean {
   return (

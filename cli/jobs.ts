@@ -264,7 +264,7 @@ async function findJob(context: CliContext, id: string): Promise<Job> {
   const job = found.find((item) => item !== undefined);
   if (job !== undefined) return job;
   requireAll(missing.toSorted());
-  throw new CliError(`There is no job ${id}.`, 'not_found');
+  throw new CliError(`Job ${id} does not exist.`, 'not_found');
 }
 
 const tones: Readonly<Record<Job['state'], Tone>> = {

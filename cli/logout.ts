@@ -11,7 +11,7 @@ export function register(logout: Command, context: CliContext): void {
     const name = context.profile ?? context.setting('COHERENCE_PROFILE') ?? store.current();
     const profile = name === undefined ? undefined : store.list().get(name);
     if (name === undefined || profile === undefined)
-      throw new CliError(name === undefined ? 'No profile is in use.' : `There is no profile ${name}.`, 'not_found');
+      throw new CliError(name === undefined ? 'No profile is in use.' : `Profile ${name} does not exist.`, 'not_found');
     const ended = profile.kind === 'login' && (await endSession(context, name));
     store.remove(name);
     context.print(

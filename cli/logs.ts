@@ -16,7 +16,7 @@ export function register(logs: Command, context: CliContext): void {
       const names = [...new Set(items.map(({ service: name }) => name))];
       if (names.length === 0) throw new CliError('No platform of `npm start` has run in this folder.', 'not_found');
       if (service !== undefined && !names.includes(service))
-        throw new CliError(`There is no log of ${service}; use one of ${names.join(', ')}.`, 'not_found');
+        throw new CliError(`Service ${service} has no log. Use one of ${names.join(', ')}.`, 'not_found');
       const chosen = items.filter((item) => service === undefined || item.service === service);
       context.print(chosen, ...chosen.map((item) => `${service === undefined ? `${item.service}  ` : ''}${item.line}`));
     });

@@ -1,22 +1,28 @@
-/** `people …` (rules/cli#people-and-their-data): finds, exports, merges and erases people. */
+/** `people …` over HTTP (rules/cli#people-and-their-data): finds, exports, merges and erases people. */
 import type { Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import type { directory } from '#services/directory';
+import type { ListPersonMembershipsReply } from '../clients/typescript/operations.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { fields, table } from './output/table.ts';
-import type { Counts } from './person-data/erase.ts';
 import { registerPersonCommands } from './person-commands.ts';
+import { type Counts, erasePerson } from './person-data/erase.ts';
 import { registerMerging } from './person-data/merge.ts';
+import {
+  type ChatOptions,
+  collectNumber,
+  collectText,
+  describePerson,
+  findPersonId,
+  identifyPerson,
+} from './person-data/person.ts';
 import { type Page, describeMore, withPage } from './record-search.ts';
-import { collectNumber, collectText, identify, type IdentityOptions, type KnownPerson } from './person-data/person.ts';
 
-interface ExportOptions extends IdentityOptions {
+interface ExportOptions extends ChatOptions {
   readonly out: string;
 }
 
-interface EraseOptions extends IdentityOptions {
+interface EraseOptions extends ChatOptions {
   readonly dryRun?: true;
   readonly yes?: true;
 }
@@ -24,74 +30,69 @@ interface EraseOptions extends IdentityOptions {
 export function register(people: Command, context: CliContext): void {
   registerPersonCommands(people, context);
   registerMerging(people, context);
-  withPage(people.command('show <key-id-or-email>').description('Shows a person with their memberships'), 200).action(
-    async (who: string, page: Page) => {
-      const { directory } = await import('#services/directory');
-      const { id } = await context.call(directory.rpcs.identifyPerson, { who });
-      const details = await context.call(directory.rpcs.showPerson, { person_id: id, ...page }, `person ${id}`);
-      const { person, memberships } = details;
-      const { contact, ...facts } = person;
-      context.print(
-        details,
-        fields({
-          id,
-          name: facts.name,
-          kind: facts.actor_kind,
-          contact: JSON.stringify(contact),
-          description: facts.description,
-        }),
-        '',
-        table(memberships.items, membershipColumns, 'No memberships.'),
-        ...describeMore(page, memberships.count),
-      );
-    },
-  );
-  const withIdentity = (command: Command): Command =>
+  withPage(
+    people.command('show').argument('<person>', named).description('Shows a person with their memberships'),
+    200,
+  ).action(async (text: string, page: Page) => {
+    const path = { person_id: await findPersonId(context, text) };
+    const person = (await context.http((api) => api.getPerson({ path }), `person ${path.person_id}`)).body;
+    const memberships = (await context.http((api) => api.listPersonMemberships({ path, query: page }))).body;
+    const { id, name, actor_kind: kind, contact, description } = person;
+    context.print(
+      { person, memberships },
+      fields({ id, name, kind, contact: JSON.stringify(contact), description }),
+      '',
+      table(memberships.items, membershipColumns, 'No memberships.'),
+      ...describeMore(page, memberships.count),
+    );
+  });
+  const withChats = (command: Command): Command =>
     command
+      .argument('<person>', named)
       .option('--visitor <id>', 'also this chat page visitor; can be repeated', collectText)
       .option('--telegram-user <id>', 'also this Telegram user; can be repeated', collectNumber);
 
-  withIdentity(people.command('export <key-id-or-email>'))
+  withChats(people.command('export'))
     .description('Writes all stored data about a person as a ZIP of JSON files, without hashes of passwords and tokens')
     .requiredOption('--out <file>', 'output file; must not exist')
-    .action(async (who: string, options: ExportOptions) => {
-      const person = await identify(context, who, options);
+    .action(async (text: string, { out, ...chats }: ExportOptions) => {
+      const person = await identifyPerson(context, text);
       if (person.name === null) throw new CliError(`Person ${person.id} was erased.`);
       const { exportPerson } = await import('./person-data/export.ts');
-      const counts = await exportPerson(context, person, options.out);
+      const counts = await exportPerson(context, person.id, { chats, file: out });
       context.print(
-        { person_id: person.id, file: options.out, counts },
-        `Wrote the data of ${describe(person)} to ${options.out}.`,
+        { person_id: person.id, file: out, counts },
+        `Wrote the data of ${describePerson(person)} to ${out}.`,
       );
     });
 
-  withIdentity(people.command('erase <key-id-or-email>'))
+  withChats(people.command('erase'))
     .description('Removes a person from every service; run it again after an interruption')
     .option('--dry-run', 'show the number of affected rows without changing anything')
     .option('--yes', 'skip the confirmation')
-    .action(async (who: string, options: EraseOptions) => {
-      const person = await identify(context, who, options);
-      const dryRun = options.dryRun === true;
-      if (!dryRun && options.yes !== true)
-        await confirm(
-          `This erases ${describe(person)} and cannot be undone.`,
-          String(person.id),
-          'use --yes, or --dry-run first',
-        );
+    .action(async (text: string, { dryRun = false, yes = false, ...chats }: EraseOptions) => {
+      const person = await identifyPerson(context, text);
+      const named = describePerson(person);
+      if (!dryRun && !yes)
+        await confirm(`This erases ${named} and cannot be undone.`, String(person.id), 'use --yes, or --dry-run first');
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
-      const { erasePerson, previewErasure } = await import('./person-data/erase.ts');
-      const counts = dryRun ? await previewErasure(context, person) : await erasePerson(context, person, onStep);
-      const { storeErasuresWithBackups } = await import('./backup/erasures.ts');
-      if (!dryRun) await storeErasuresWithBackups(context);
+      const counts = await erasePerson(context, person, { chats, dryRun, onStep });
+      if (!dryRun) {
+        const { storeErasuresWithBackups } = await import('./backup/erasures.ts');
+        await storeErasuresWithBackups(context);
+      }
       context.print(
         { person_id: person.id, dry_run: dryRun, counts },
-        dryRun ? `Would be removed for ${describe(person)} (nothing changed):` : `Erased ${describe(person)}:`,
+        dryRun ? `Would be removed for ${named} (nothing changed):` : `Erased ${named}:`,
         table(rowsOf(counts), countColumns, 'No data.'),
       );
     });
 }
 
-type Membership = ReplyOf<typeof directory.rpcs.showPerson>['memberships']['items'][number];
+/** Description of the argument that names a person. */
+const named = 'id, key, email, phone number or name';
+
+type Membership = ListPersonMembershipsReply['body']['items'][number];
 
 const membershipColumns = {
   MEMBERSHIP: ({ membership_id: id }: Membership) => id,
@@ -101,10 +102,6 @@ const membershipColumns = {
   STEP: ({ step_title: step }: Membership) => step,
   'FOLLOW UP': ({ follow_up_after: day }: Membership) => day,
 };
-
-function describe({ id, name }: KnownPerson): string {
-  return name === null ? `person ${id}` : `person ${id} (${name})`;
-}
 
 type Row = ReturnType<typeof rowsOf>[number];
 

@@ -37,7 +37,7 @@ export function register(profiles: Command, context: CliContext): void {
     .action((name: string) => {
       const store = openProfiles(context.settings());
       if (name !== localProfile && !store.list().has(name))
-        throw new CliError(`There is no profile ${name}.`, 'not_found');
+        throw new CliError(`Profile ${name} does not exist.`, 'not_found');
       store.choose(name);
       context.print({ profile: name }, `Commands now use the profile ${name}.`);
     });
@@ -47,7 +47,7 @@ export function register(profiles: Command, context: CliContext): void {
     .description('Removes a profile from this machine; `logout` also ends its login')
     .action((name: string) => {
       if (!openProfiles(context.settings()).remove(name))
-        throw new CliError(`There is no profile ${name}.`, 'not_found');
+        throw new CliError(`Profile ${name} does not exist.`, 'not_found');
       context.print({ profile: name }, `Removed the profile ${name}.`);
     });
 }

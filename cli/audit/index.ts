@@ -130,7 +130,7 @@ async function list(context: CliContext, { limit, cursor, ...filter }: ListOptio
   );
   const { actor } = filter;
   if (page.items.length === 0 && actor?.includes('@') === true && (await isUnknown(context, actor)))
-    throw new CliError(`There is no account with the email ${actor}.`);
+    throw new CliError(`No account has the email ${actor}.`);
   return page;
 }
 

@@ -8,16 +8,17 @@ import { media } from '#services/media';
 import type { ReplyOf } from '#libs/contract';
 import { idGap, raiseGivenIds } from '#libs/backup';
 import { buildDatabaseUrl } from '#libs/config';
-import { AppError } from '#libs/errors';
 import { listMigrations } from '#libs/release';
 import { listRunning, rebuildQueues } from '../backup/queues.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { fields, table } from '../output/table.ts';
-import { forgetChats, erasePerson } from '../person-data/erase.ts';
+import { type Erasure, followErasure } from '../person-data/erase.ts';
 
-type Erasure = ReplyOf<typeof media.rpcs.listErasures>['items'][number];
-type Identified = ReplyOf<typeof directory.rpcs.identifyPerson>;
+const { repeatErasure } = directory.rpcs;
+
+/** A recorded erasure. */
+type Entry = ReplyOf<typeof media.rpcs.listErasures>['items'][number];
 type Orphans = ReplyOf<typeof media.rpcs.findOrphans>;
 
 export interface AfterRestore {
@@ -53,64 +54,28 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
   const erased = new Set<number>();
   // Ids whose entry did not match. A merged person has several erasure entries, of which one matches, whichever time
   // was restored.
-  const others = new Map<number, 'gone' | 'others'>();
+  const others = new Map<number, 'gone' | 'other'>();
   for (let after: string | null = null; ;) {
     const page: ReplyOf<typeof media.rpcs.listErasures> = await context.call(media.rpcs.listErasures, { after });
     damaged.push(...page.damaged);
     for (const entry of page.items) {
-      const { person_id: id } = entry;
-      if (id === null) {
-        await forgetChats(context, chatsOf(entry));
-        continue;
-      }
-      const outcome = await eraseOne(context, entry, id);
-      if (typeof outcome === 'number') erased.add(outcome);
-      else others.set(id, outcome);
+      const { outcome, person_id: id, erasure } = await context.call(repeatErasure, entry);
+      if (id === null) continue;
+      if (outcome === 'gone' || outcome === 'other') others.set(id, outcome);
+      if (erasure === null) continue;
+      await followErasure(id, erasure, { read: () => readErasure(context, entry, erasure), onStep: () => {} });
+      erased.add(id);
     }
     if (page.next === null) break;
     after = page.next;
   }
   const count = (expected: string): number =>
     [...others].filter(([id, outcome]) => outcome === expected && !erased.has(id)).length;
-  return { erased: [...erased], gone: count('gone'), others: count('others'), damaged };
+  return { erased: [...erased], gone: count('gone'), others: count('other'), damaged };
 }
 
-const chatsOf = (entry: Erasure) => ({ visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids });
-
-/** @returns the id of the erased person: the surviving id when the person was merged since the restore */
-async function eraseOne(context: CliContext, entry: Erasure, id: number): Promise<number | 'gone' | 'others'> {
-  const chats = chatsOf(entry);
-  const person = await identify(context, id);
-  // The id can belong to another person, created after the restore. The data of that person is not erased.
-  if (person !== undefined && isOf(entry, person)) {
-    const known = {
-      ...person,
-      ...chats,
-      telegramUserIds: [...new Set([...person.telegram_user_ids, ...chats.telegramUserIds])],
-    };
-    await erasePerson(context, known, () => {});
-    return person.id;
-  }
-  await forgetChats(context, chats);
-  return person === undefined || person.digest === null || person.id !== id ? 'gone' : 'others';
-}
-
-/**
- * Returns true when the entry is about this person. A merge since the restore can have changed the person's digest and
- * id.
- */
-const isOf = ({ digest }: Erasure, person: Identified): boolean =>
-  digest !== null &&
-  person.digest !== null &&
-  [person.digest, ...person.former.map((former) => former.digest)].includes(digest);
-
-async function identify(context: CliContext, id: number): Promise<Identified | undefined> {
-  try {
-    return await context.call(directory.rpcs.identifyPerson, { who: String(id), merged: true });
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') return undefined;
-    throw error;
-  }
+async function readErasure(context: CliContext, entry: Entry, last: Erasure): Promise<Erasure> {
+  return (await context.call(repeatErasure, { ...entry, erasure_id: last.id })).erasure ?? last;
 }
 
 async function compareObjects(context: CliContext): Promise<NonNullable<AfterRestore['objects']>> {

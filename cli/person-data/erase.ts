@@ -1,39 +1,65 @@
 /** `people erase`: starts the erasure of a person, and follows it until the end. It continues without the CLI. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { userInfo } from 'node:os';
-import type { ReplyOf } from '#libs/contract';
-import { agents } from '#services/agents';
-import { directory } from '#services/directory';
+import { AppError } from '#libs/errors';
+import type { GetPersonErasureReply } from '../../clients/typescript/operations.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
-import type { KnownPerson } from './person.ts';
+import { chatsOf, type ChatOptions, type FoundPerson } from './person.ts';
 
 export type Counts = Record<string, Record<string, number>>;
 
-type Run = ReplyOf<typeof directory.rpcs.followErasure>;
+export type Erasure = GetPersonErasureReply['body']['erasure'];
 
 /** Interval at which the state is read. */
 const pollMs = 200;
 
-/** @returns the number of rows that an erasure would remove, by service */
-export async function previewErasure(context: CliContext, person: KnownPerson): Promise<Counts> {
-  return (await context.call(directory.rpcs.previewErasure, { person_id: person.id, ...chatIds(person) })).counts;
+interface EraseOptions {
+  readonly chats: ChatOptions;
+  /** Count only. */
+  readonly dryRun: boolean;
+  /** Called before each service. */
+  readonly onStep: (service: string) => void;
 }
 
 /**
- * Erases a person. @param onStep called before each service
- * @returns the number of removed rows by service
+ * Erases a person, or follows the erasure of a person who no longer exists. Returns the number of removed rows by
+ * service.
  * @throws CliError when a service fails; the erasure is then repeated in the background
  */
 export async function erasePerson(
   context: CliContext,
-  person: KnownPerson,
-  onStep: (service: string) => void,
+  { id, name }: FoundPerson,
+  { chats, dryRun, onStep }: EraseOptions,
 ): Promise<Counts> {
-  const request = { person_id: person.id, ...chatIds(person), operator: userInfo().username };
-  let run: Run = await context.call(directory.rpcs.startErasure, request);
+  const path = { person_id: id };
+  const read = async (): Promise<Erasure> => (await context.http((api) => api.getPersonErasure({ path }))).body.erasure;
+  if (name === null) {
+    const given = chatsOf(chats);
+    if (Object.keys(given).length > 0)
+      throw new CliError(`Person ${id} was erased. Remove chats with \`agents forget\`.`);
+    const last = dryRun ? undefined : await read().catch(ignoreNotFound);
+    return last === undefined ? {} : followErasure(id, last, { read, onStep });
+  }
+  const body = { confirm: name, ...chatsOf(chats), ...(dryRun ? { dry_run: true } : {}) };
+  const reply = (await context.http((api) => api.erasePerson({ path, body }), `person ${id}`)).body;
+  return 'counts' in reply ? reply.counts : followErasure(id, await read(), { read, onStep });
+}
+
+function ignoreNotFound(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+}
+
+/**
+ * Follows an erasure until the end. Returns the number of removed rows by service. @throws CliError when a service
+ * fails
+ */
+export async function followErasure(
+  personId: number,
+  first: Erasure,
+  { read, onStep }: { readonly read: () => Promise<Erasure>; readonly onStep: (service: string) => void },
+): Promise<Counts> {
   const reported = new Set<string>();
-  for (;;) {
+  for (let run = first; ; run = await read()) {
     const current = run.services.find(({ state }) => state !== 'done')?.service ?? 'directory';
     for (const { service } of run.services) {
       if (!reported.has(service)) onStep(service);
@@ -44,24 +70,8 @@ export async function erasePerson(
     const failed = run.services.find(({ state }) => state === 'failed');
     if (failed !== undefined)
       throw new CliError(
-        `${failed.service}: ${failed.error}${run.state === 'running' ? ` The erasure is repeated in the background; follow it with \`people erase ${person.id}\`.` : ''}`,
+        `${failed.service}: ${failed.error}${run.state === 'running' ? ` The erasure is repeated in the background; follow it with \`people erase ${personId}\`.` : ''}`,
       );
     await sleep(pollMs);
-    run = await context.call(directory.rpcs.followErasure, { erasure_id: run.id });
   }
-}
-
-const chatIds = ({ visitorIds, telegramUserIds }: Pick<KnownPerson, 'visitorIds' | 'telegramUserIds'>) => ({
-  visitor_ids: [...visitorIds],
-  telegram_user_ids: [...telegramUserIds],
-});
-
-/** Removes chats of the given visitors and Telegram users. */
-export async function forgetChats(
-  context: CliContext,
-  { visitorIds, telegramUserIds }: Pick<KnownPerson, 'visitorIds' | 'telegramUserIds'>,
-): Promise<void> {
-  const chats = chatIds({ visitorIds, telegramUserIds });
-  const by = { account_id: null, key_id: null, via: 'cli' };
-  await context.call(agents.rpcs.erasePerson, { ...chats, dry_run: false, by });
 }

@@ -1,14 +1,15 @@
 /** `people duplicates` and `people merge` (rules/people#merge-people; I3, I5). */
 import type { Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import type { directory } from '#services/directory';
+import { appError } from '#libs/errors';
+import type { ListDuplicatePeopleReply } from '../../clients/typescript/operations.ts';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';
 import { table } from '../output/table.ts';
+import { readPages } from '../pages.ts';
+import { describePerson, findPerson, type FoundPerson, identifyPerson } from './person.ts';
 
-type Duplicate = ReplyOf<typeof directory.rpcs.listDuplicates>['items'][number];
+type Duplicate = ListDuplicatePeopleReply['body']['items'][number];
 
-const duplicatesPerPage = 500;
 const columns = {
   MATCH: ({ match_field: field, match_value: value }: Duplicate) => `${field.replace('contact.', '')} ${value}`,
   PEOPLE: ({ people }: Duplicate) => people.map(({ id, name }) => `${id} ${name}`).join(', '),
@@ -19,41 +20,75 @@ export function registerMerging(people: Command, context: CliContext): void {
     .command('duplicates')
     .description('Lists people who share an email or LinkedIn address')
     .action(async () => {
-      const { directory } = await import('#services/directory'); // contracts take long to load
-      const items: Duplicate[] = [];
-      for (let after: string | null = ''; after !== null;) {
-        const page: ReplyOf<typeof directory.rpcs.listDuplicates> = await context.call(directory.rpcs.listDuplicates, {
-          after,
-          limit: duplicatesPerPage,
-        });
-        items.push(...page.items);
-        after = page.next;
-      }
+      const { items } = await readPages(
+        { limit: Infinity },
+        async (query) => (await context.http((api) => api.listDuplicatePeople({ query }))).body,
+      );
       context.print({ items }, table(items, columns, 'No duplicates.'));
     });
 
   people
     .command('merge <keep> <gone>')
     .description(
-      'Merges the second person into the first, both given by id, key or email; run it again after an interruption',
+      'Merges the second person into the first, each given by id, key, email, phone number or name; can be repeated',
     )
     .option('--dry-run', 'show what would move without changing anything')
     .option('--yes', 'skip the confirmation')
     .action(
-      async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
-        const { directory } = await import('#services/directory');
-        const merge = (dry: boolean) => context.call(directory.rpcs.mergePeople, { keep, gone, dry_run: dry });
-        const preview = await merge(true);
-        if (!dryRun && !yes && preview.outcome !== 'done')
-          await confirm(
-            `Person ${preview.gone.id} (${preview.gone.name}) is permanently merged into ${preview.keep.id} (${preview.keep.name}).`,
-            String(preview.gone.id),
-            'use --yes, or --dry-run first',
-          );
-        const result = dryRun ? preview : await merge(false);
+      async (keepText: string, goneText: string, { dryRun = false, yes = false }: { dryRun?: true; yes?: true }) => {
+        const result = await merge(context, await readPair(context, keepText, goneText), { dryRun, yes });
         context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'No data to move.'));
       },
     );
+}
+
+interface Merge {
+  readonly outcome: 'merged' | 'done' | 'would_merge';
+  readonly keep: { readonly id: number; readonly name: string };
+  /** `name` is null if the person was merged before. */
+  readonly gone: { readonly id: number; readonly name: string | null };
+  /** Moved rows by kind. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+type Pair = Pick<Merge, 'keep' | 'gone'>;
+
+/**
+ * Returns the people of a merge. @throws AppError `person_not_found`, `person_ambiguous`, `same_person`
+ */
+async function readPair(context: CliContext, keepText: string, goneText: string): Promise<Pair> {
+  const keep = requireName(await identifyPerson(context, keepText));
+  const gone = await findPerson(context, goneText);
+  const { id, merged_id: mergedId } = gone;
+  if (id !== keep.id && mergedId !== null)
+    throw appError('not_found', 'person_not_found', `Person ${mergedId} was merged into person ${id}.`);
+  if (id !== keep.id) return { keep, gone: requireName(gone) };
+  if (mergedId === null) throw appError('bad_request', 'same_person', `Both are person ${id}.`);
+  return { keep, gone: { id: mergedId, name: null } };
+}
+
+/** @throws AppError `person_not_found` for an erased person */
+function requireName({ id, name }: FoundPerson): { readonly id: number; readonly name: string } {
+  if (name === null) throw appError('not_found', 'person_not_found', `Person ${id} was erased.`);
+  return { id, name };
+}
+
+async function merge(
+  context: CliContext,
+  pair: Pair,
+  { dryRun, yes }: { readonly dryRun: boolean; readonly yes: boolean },
+): Promise<Merge> {
+  const { keep, gone } = pair;
+  if (gone.name === null) return { outcome: 'done', ...pair, counts: {} };
+  if (!dryRun && !yes)
+    await confirm(
+      `Person ${gone.id} (${gone.name}) is permanently merged into ${keep.id} (${keep.name}).`,
+      String(gone.id),
+      'use --yes, or --dry-run first',
+    );
+  const call = { path: { person_id: gone.id }, body: { into: keep.id, ...(dryRun ? { dry_run: true } : {}) } };
+  const { counts } = (await context.http((api) => api.mergePerson(call), `person ${gone.id}`)).body;
+  return { outcome: dryRun ? 'would_merge' : 'merged', ...pair, counts };
 }
 
 const countColumns = {
@@ -61,11 +96,8 @@ const countColumns = {
   WHAT: ([what]: [string, number]) => what.replaceAll('_', ' '),
 };
 
-function describe({ outcome, keep, gone }: ReplyOf<typeof directory.rpcs.mergePeople>): string {
-  const [going, staying] = [
-    `person ${gone.id}${gone.name === null ? '' : ` (${gone.name})`}`,
-    `person ${keep.id} (${keep.name})`,
-  ];
+function describe({ outcome, keep, gone }: Merge): string {
+  const [going, staying] = [describePerson(gone), describePerson(keep)];
   if (outcome === 'done') return `Already merged: ${going} is ${staying}.`;
   return outcome === 'merged'
     ? `Merged ${going} into ${staying}:`

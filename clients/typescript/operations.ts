@@ -1808,6 +1808,17 @@ export type PersonExport = {
 export type NewErasure = {
   /** The exact name of the person. */
   confirm: string;
+  /** Also the chats of these visitors of the chat page. */
+  visitor_ids?: string[];
+  /** Also the chats of these Telegram users. */
+  telegram_user_ids?: number[];
+  /** Count what would be removed, without changing anything. */
+  dry_run?: boolean;
+};
+
+export type ErasurePreview = {
+  /** Rows that would be removed, by service. */
+  counts: Record<string, unknown>;
 };
 
 export type StartedErasure = {
@@ -1833,6 +1844,8 @@ export type ErasureServicesItem = {
   /** `failed`: the last attempt failed; it is repeated while the erasure is `running`. */
   state: "running" | "done" | "failed";
   error: string | null;
+  /** Removed rows by kind. */
+  counts: Record<string, unknown>;
 };
 
 /** The erasure of a person, by service. */
@@ -1841,6 +1854,7 @@ export type Erasure = {
   id: number;
   /** `failed`: an operator has to act. Temporary failures are retried while the state is `running`. */
   state: "running" | "done" | "failed";
+  /** In the order of the erasure. */
   services: ErasureServicesItem[];
   /** Start of the erasure. */
   started_at: string;
@@ -1854,10 +1868,14 @@ export type GetPersonErasureResult = {
 export type MergeTarget = {
   /** Id of the surviving person. */
   into: number;
+  /** Return the result without changing anything. */
+  dry_run?: boolean;
 };
 
 export type MergePersonResult = {
   person: PersonPublic;
+  /** Moved rows by kind. */
+  counts: Record<string, unknown>;
 };
 
 export type NewHolon = {
@@ -5629,6 +5647,12 @@ export interface ExportPersonRequest {
     /** Id of the person. */
     person_id: number;
   };
+  query?: {
+    /** Also the chats of these visitors of the chat page. Separated by commas, or as repeated `visitor_ids` or `visitor_ids[]`. */
+    visitor_ids?: string[];
+    /** Also the chats of these Telegram users. Separated by commas, or as repeated `telegram_user_ids` or `telegram_user_ids[]`. */
+    telegram_user_ids?: number[];
+  };
   headers?: {
     /** Tags that the caller holds already. */
     'If-None-Match'?: string;
@@ -5657,7 +5681,7 @@ export interface ErasePersonRequest {
   };
   body: NewErasure;
 }
-export type ErasePersonReply = ApiReply<202, ErasePersonResult>;
+export type ErasePersonReply = ApiReply<200, ErasurePreview> | ApiReply<202, ErasePersonResult>;
 export type ErasePersonError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
@@ -8584,13 +8608,13 @@ export interface Operations {
   updatePerson(request: UpdatePersonRequest, options?: CallOptions): Promise<UpdatePersonReply>;
   /**
    * Export all data of a person
-   * For superusers and the person of the account. Contains no hashes of passwords and tokens.
+   * For superusers and the person of the account. Contains no hashes of passwords and tokens. Superusers can add chats of the chat page and of Telegram by their ids.
    * `GET /api/v1/people/{person_id}/export`
    */
   exportPerson(request: ExportPersonRequest & Conditional, options?: CallOptions): Promise<ExportPersonReply | NotModified>;
   /**
    * Export all data of a person
-   * For superusers and the person of the account. Contains no hashes of passwords and tokens.
+   * For superusers and the person of the account. Contains no hashes of passwords and tokens. Superusers can add chats of the chat page and of Telegram by their ids.
    * `GET /api/v1/people/{person_id}/export`
    */
   exportPerson(request: ExportPersonRequest, options?: CallOptions): Promise<ExportPersonReply>;
@@ -9301,7 +9325,7 @@ export const operationTable = {
   updateQuestion: { method: 'POST', path: '/api/v1/journeys/{slug}/questions/{question_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   updatePerson: { method: 'POST', path: '/api/v1/people/{person_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   exportPerson: { method: 'GET', path: '/api/v1/people/{person_id}/export', credential: 'token', replies: [200,304], deadlineMs: 60000 },
-  erasePerson: { method: 'POST', path: '/api/v1/people/{person_id}/erase', credential: 'token', replies: [202], body: 'json', key: true },
+  erasePerson: { method: 'POST', path: '/api/v1/people/{person_id}/erase', credential: 'token', replies: [200,202], body: 'json', key: true, deadlineMs: 120000 },
   getPersonErasure: { method: 'GET', path: '/api/v1/people/{person_id}/erasure', credential: 'token', replies: [200,304] },
   mergePerson: { method: 'POST', path: '/api/v1/people/{person_id}/merge', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 55000 },
   updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json', key: true },

@@ -5,7 +5,6 @@
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { accountRpcs, managedAccountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
-import { adminDetailRpcs } from './admin-details/contract.ts';
 import { browseRpcs } from './browse/contract.ts';
 import { classRpcs } from './classes/contract.ts';
 import { erasureJobs, erasureRpcs } from './erasures/contract.ts';
@@ -79,7 +78,6 @@ export const directory = defineService({
     ...personDataRpcs,
     ...relationshipRpcs,
     ...searchRpcs,
-    ...adminDetailRpcs,
     ...sessionRpcs,
     ...sphereRpcs,
     ...setupRpcs,

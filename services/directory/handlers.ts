@@ -7,7 +7,6 @@ import { createAcceptInvitation } from './accounts/handlers/invitations.ts';
 import { createManagedAccountHandlers } from './accounts/handlers/managed-accounts.ts';
 import { createOwnLoginHandlers } from './accounts/handlers/own-login.ts';
 import { createSessionHandlers } from './accounts/handlers/sessions.ts';
-import { createAdminDetailHandlers } from './admin-details/handlers.ts';
 import { createBrowseHandlers } from './browse/handlers.ts';
 import { createClassHandlers } from './classes/handlers.ts';
 import { createErasureHandlers } from './erasures/handlers.ts';
@@ -39,7 +38,6 @@ export function createHandlers(deps: Dependencies): FeatureHandlers<typeof direc
     acceptInvitation: createAcceptInvitation(deps),
     ...createOwnLoginHandlers(deps),
     ...createSessionHandlers(deps),
-    ...createAdminDetailHandlers(deps),
     ...createBrowseHandlers(deps),
     ...createClassHandlers(deps),
     ...createErasureHandlers(deps),

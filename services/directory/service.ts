@@ -18,7 +18,7 @@ import type { Dependencies } from './dependencies.ts';
 import { removeOldErasures } from './erasures/statements.ts';
 import { createErasePerson, markFailedErasure } from './erasures/workers.ts';
 import { createSetLogo } from './experiences/workers.ts';
-import { checkLinks } from './admin-details/link-check.ts';
+import { checkLinks } from './links/check.ts';
 import { createHandlers } from './handlers.ts';
 import { createDirectoryHistory } from './history/index.ts';
 import { foldUsageCounts } from './journeys/statements.ts';

@@ -61,7 +61,7 @@ describe('people list|create|update', () => {
     });
     expect(await rejection('people', 'update', '999999', '--name', 'X')).toMatchObject({
       code: 'not_found',
-      message: 'There is no person 999999.',
+      message: 'Person 999999 does not exist.',
     });
     expect(await rejection('people', 'update', String(demo.ada))).toMatchObject({ code: 'usage' });
   });
@@ -129,7 +129,7 @@ describe('keys list over HTTP', () => {
     const [{ id, account }] = await ask('keys', 'list', email, '--limit', '1');
     expect(await ask('keys', 'list', '--account', String(account.id))).toHaveLength(2);
     expect(await ask('keys', 'show', id)).toMatchObject({ id, name: 'Two' });
-    expect(await rejection('keys', 'show', 'nothing')).toMatchObject({ message: 'There is no key nothing.' });
+    expect(await rejection('keys', 'show', 'nothing')).toMatchObject({ message: 'Key nothing does not exist.' });
   });
 });
 
@@ -145,7 +145,7 @@ describe('holons list|create|update|delete', () => {
       { code: 'conflict', reason: 'slug_taken' },
     );
     expect(await rejection('holons', 'update', 'open-day', '--name', 'X')).toMatchObject({
-      message: 'There is no holon open-day.',
+      message: 'Holon open-day does not exist.',
     });
     expect(await rejection('holons', 'delete', 'open-days')).toMatchObject({
       message: expect.stringContaining('--yes'),
@@ -203,7 +203,7 @@ describe('memberships, relationships, notes, people search and holons search|sho
     });
     expect(await ask('memberships', 'delete', member, '--yes')).toEqual({ deleted: membership.membership_id });
     expect(await rejection('memberships', 'delete', member, '--yes')).toMatchObject({
-      message: `There is no membership ${member}.`,
+      message: `Membership ${member} does not exist.`,
     });
   });
 });
@@ -279,10 +279,10 @@ describe('conversations create|update|notes|note', () => {
     expect((await ask('transcripts', 'read', id, '--format', 'txt')).format).toBe('txt');
     expect(await ask('transcripts', 'search', 'nothing')).toEqual([]);
     expect(await rejection('transcripts', 'read', '999999')).toMatchObject({
-      message: 'There is no conversation 999999.',
+      message: 'Conversation 999999 does not exist.',
     });
     expect(await rejection('conversations', 'notes', '999999')).toMatchObject({
-      message: 'There is no conversation 999999.',
+      message: 'Conversation 999999 does not exist.',
     });
   });
 });
@@ -291,7 +291,9 @@ describe('journeys list|show', () => {
   it('shows journeys with their steps', async () => {
     expect(await ask('journeys', 'list', '--q', 'cli')).toMatchObject([{ slug: demo.journey, step_count: 3 }]);
     expect(await ask('journeys', 'show', demo.journey)).toMatchObject({ slug: demo.journey, steps: { length: 3 } });
-    expect(await rejection('journeys', 'show', 'nowhere')).toMatchObject({ message: 'There is no journey nowhere.' });
+    expect(await rejection('journeys', 'show', 'nowhere')).toMatchObject({
+      message: 'Journey nowhere does not exist.',
+    });
   });
 });
 

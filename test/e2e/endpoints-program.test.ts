@@ -75,7 +75,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     expect(stdout).toMatch(new RegExp(`^url: +${archive.url}$`, 'm'));
     expect(stdout).toMatch(/^state: +active$/m);
     expect(stdout).not.toContain('whsec_');
-    expect(await refusal('show', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
+    expect(await refusal('show', 999_999)).toEqual([1, 'Endpoint 999999 does not exist.']);
   });
 
   it('sends a test event that is not in the feed, regardless of the subscribed types', async () => {
@@ -92,7 +92,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     );
     expect((await said('test', other.id)).stdout).toContain(`See the result with: endpoints deliveries ${other.id}`);
     await arrived(2);
-    expect(await refusal('test', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
+    expect(await refusal('test', 999_999)).toEqual([1, 'Endpoint 999999 does not exist.']);
   });
 
   it('redelivers an event with the same id', async () => {
@@ -109,7 +109,7 @@ describe('admin CLI: endpoints (rules/cli#admin-cli; V5, V11)', () => {
     const unknown = '00000000-0000-4000-8000-000000000000';
     expect(await refusal('redeliver', archive.id, unknown)).toEqual([
       1,
-      `There is no delivery ${unknown} of endpoint ${archive.id}.`,
+      `Delivery ${unknown} of endpoint ${archive.id} does not exist.`,
     ]);
   });
 

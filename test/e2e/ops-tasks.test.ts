@@ -42,7 +42,7 @@ describe('tasks of operators (rules/operations-api#tasks)', () => {
     expect(await platform.ask('conversations', 'import-transcript', String(id))).toMatchObject({ conversation_id: id });
     expect(await platform.cli('conversations', 'import-transcript', '999999')).toMatchObject({
       code: 1,
-      stderr: 'There is no conversation 999999.\n',
+      stderr: 'Conversation 999999 does not exist.\n',
     });
   });
 

@@ -52,10 +52,10 @@ const login = (person: string): Promise<string> => platform.login(`${person}.log
 const idOf = (key: string): number => ids['people']?.[key] ?? 0;
 const nameOf = (key: string): string => `${key} Quillfeather`;
 const path = (key: string, operation: string): string => `/api/v1/people/${idOf(key)}/${operation}`;
-const erase = (key: string, { token = root, confirm = nameOf(key), key: once = '' } = {}) =>
+const erase = (key: string, { token = root, confirm = nameOf(key), key: once = '', more = {} } = {}) =>
   platform.call('POST', path(key, 'erase'), {
     token,
-    json: { confirm },
+    json: { confirm, ...more },
     headers: once === '' ? {} : { 'idempotency-key': once },
   });
 const erasure = async (key: string) => (await platform.call('GET', path(key, 'erasure'), { token: root })).json.erasure;
@@ -107,7 +107,11 @@ describe('erasure over HTTP', () => {
     expect((await platform.call('GET', path('zora', 'erasure'), { token: root })).status).toBe(404);
     for (const confirm of ['', 'zora', 'Zora Quillfeather', 'zora Quillfeather '])
       expect((await erase('zora', { confirm })).json.code).toBe('validation_error');
-    expect(await erase('root')).toMatchObject({ status: 409, json: { code: 'last_superuser' } });
+    for (const more of [{}, { dry_run: true }])
+      expect(await erase('root', { more })).toMatchObject({ status: 409, json: { code: 'last_superuser' } });
+    const chats = '?visitor_ids=heron&telegram_user_ids=7';
+    expect((await platform.call('GET', path('ben', `export${chats}`), { token })).json.code).toBe('permission_denied');
+    expect((await platform.call('GET', path('ben', `export${chats}`), { token: root })).status).toBe(200);
     expect((await platform.call('GET', '/api/v1/auth/whoami', { token: root })).status).toBe(200);
   });
 
@@ -124,6 +128,7 @@ describe('erasure over HTTP', () => {
         service,
         state: 'done',
         error: null,
+        counts: expect.any(Object),
       })),
       started_at: expect.any(String),
       finished_at: expect.any(String),
@@ -209,6 +214,7 @@ describe('docs/guides/privacy.md', () => {
     expect(replies).toMatchObject([
       { person: [{ id: idOf('eda') }] },
       { person: { id: idOf('eda') }, changes: {} },
+      { counts: { directory: { people: 1 } } },
       { erasure: { state: 'running' } },
       { erasure: { services: expect.any(Array) } },
     ]);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { encodeCursor } from '#libs/cursor';
 import { signBooking } from '#libs/testing';
 import { findPersonReferences, personSchemas as schemas } from './person-references.ts';
 import { type Answer, type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
@@ -158,6 +159,22 @@ describe('merging people (I3, I5)', () => {
     });
   });
 
+  it.each([
+    ['an invalid cursor', '/duplicates?cursor=no', 400],
+    ['a cursor of another list', `/duplicates?cursor=${encodeCursor(['accounts', 'x'])}`, 400],
+    ['a limit that is too large', '/duplicates?limit=1000', 422],
+    ['no identifier', '', 422],
+    ['an identifier that is too long', `?identifier=${'x'.repeat(501)}`, 422],
+  ])('rejects %s in the lists of people for operators', async (_what, path, status) => {
+    const token = tokens['ben'] ?? '';
+    expect((await platform.call('GET', `/api/ops/people${path}`, { token })).status).toBe(status);
+  });
+
+  it('allows the lists of people for operators to operators only', async () => {
+    for (const path of ['?identifier=ada', '/duplicates'])
+      expect((await platform.call('GET', `/api/ops/people${path}`, { token: tokens['ada'] ?? '' })).status).toBe(403);
+  });
+
   it('lists in a dry run what a merge would move, and moves nothing', async () => {
     const before = [
       'conversations.all_conversations|participant_ids',
@@ -208,6 +225,7 @@ describe('merging people (I3, I5)', () => {
           actor_kind: 'human',
           contact: { email: 'ada@example.org', phone: '+49 30 1' },
         },
+        counts: expect.objectContaining({ doubled_memberships: 1, memberships: 2, accounts: 1 }),
       },
     ]);
     expect(await findReferences(eda())).toEqual([]);
@@ -219,6 +237,43 @@ describe('merging people (I3, I5)', () => {
     expect(await platform.sql('select infos from directory.people where id = $1', [ada()])).toEqual([
       { infos: '{"hat": "L", "shoe": 41}' },
     ]);
+  });
+
+  it('finds people by one identifier for operators, merged people as the surviving one', async () => {
+    const ada2 = id('people', 'ada-2');
+    const expected: [string, unknown[]][] = [
+      [String(ada()), [[ada(), 'id', null]]],
+      ['ada-2', [[ada2, 'key', null]]],
+      ['ADA@example.org', [ada(), ada2].map((person) => [person, 'email', null])],
+      ['0049 (30) 1', [[ada(), 'phone', null]]],
+      [' ÁDA  AGAIN ', [[ada2, 'name', null]]],
+      [String(eda()), [[ada(), 'id', eda()]]],
+      ['eda', [[ada(), 'key', eda()]]],
+      ['eda@EXAMPLE.org', [[ada(), 'email', eda()]]],
+      ['49301', []],
+      ['Nora', []],
+    ];
+    for (const [identifier, items] of expected) {
+      const { json } = await platform.call('GET', `/api/ops/people?identifier=${encodeURIComponent(identifier)}`, {
+        token: tokens['ben'] ?? '',
+      });
+      expect([identifier, json.items.map((item: any) => [item.id, item.matched, item.merged_id])]).toEqual([
+        identifier,
+        items,
+      ]);
+    }
+    expect((await platform.ask('people', 'show', '0049 (30) 1')).person.id).toBe(ada());
+    expect(String(await platform.ask('people', 'show', 'ada@example.org').catch((error: unknown) => error))).toContain(
+      `Several people have the email "ada@example.org": ${ada()}, ${ada2}. Use an id.`,
+    );
+    for (const command of ['export', 'erase'])
+      expect(
+        String(
+          await platform
+            .ask('people', command, String(eda()), ...(command === 'export' ? ['--out', 'x.zip'] : ['--yes']))
+            .catch((error: unknown) => error),
+        ),
+      ).toContain(`Person ${eda()} was merged into person ${ada()}.`);
   });
 
   it('combines duplicate memberships to the lower id with its step, the later follow-up date, and all notes', async () => {
@@ -314,8 +369,6 @@ describe('merging people (I3, I5)', () => {
     await platform.sql(place, [eda(), await conversationId('alone')]);
     const again = await platform.cli('people', 'merge', String(ada()), String(eda()));
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Already merged')]);
-    expect(await findReferences(eda())).toEqual([]);
-    await platform.sql(place, [eda(), await conversationId('alone')]);
     // Waits until the job is not running: a running job has already read its row and would overwrite the state.
     const runAgain = `update directory.jobs set state = 'queued', finished_at = null, run_at = clock_timestamp()
       where type = 'directory.finish-merge' and state <> 'running' returning id`;
@@ -400,7 +453,7 @@ describe('merging people (I3, I5)', () => {
     const { items } = (await platform.call('GET', '/api/ops/audit?action=person.merge', { token: tokens['ben'] ?? '' }))
       .json;
     expect(items.map(({ actor, target, changes }: any) => [actor.kind, target, changes.into])).toEqual([
-      ['cli', { type: 'person', id: String(ada()) }, ben()],
+      ['account', { type: 'person', id: String(ada()) }, ben()],
       ['account', { type: 'person', id: String(eda()) }, ada()],
     ]);
   });

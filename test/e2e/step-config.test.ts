@@ -230,7 +230,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     ]);
     const { stdout } = await platform.cli('journeys', 'audit', 'journey-cfg', 'audited');
     expect(stdout.split('\n')[2]).toMatch(/Z {2}ada-cfg@example\.org +a\.b, a\.c\.d$/);
-    const stderr = 'There is no step unknown of a journey journey-cfg.\n';
+    const stderr = 'Step unknown of a journey journey-cfg does not exist.\n';
     expect(await platform.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({
       code: 1,
       stdout: '',

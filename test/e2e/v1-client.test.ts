@@ -363,10 +363,13 @@ describe('objects created, changed and deleted with the client (W1 to W7)', () =
     expect(exported.body.person).toEqual([expect.objectContaining({ id: person.id, name: 'Gone Soon' })]);
     const headers = { 'If-None-Match': exported.headers.get('etag') ?? '' };
     expect((await root.exportPerson({ path, headers })).status).toBe(304);
+    const preview = await root.erasePerson({ path, body: { confirm: 'Gone Soon', dry_run: true } });
+    expect([preview.status, preview.body]).toMatchObject([200, { counts: { directory: { people: 1 } } }]);
     const wrong = await refusalOf('erasePerson', root.erasePerson({ path, body: { confirm: 'Gone' } }));
     expect(wrong.status).toBe(400);
     const { status, body } = await root.erasePerson({ path, body: { confirm: 'Gone Soon' } });
-    expect([status, (await root.getPersonErasure({ path })).body.erasure.id]).toEqual([202, body.erasure.id]);
+    const { id } = (await root.getPersonErasure({ path })).body.erasure;
+    expect([status, body]).toEqual([202, { erasure: { id, state: 'running' } }]);
   });
 });
 

@@ -340,7 +340,7 @@ describe('traces of a deleted conversation (D67)', () => {
     ]) {
       const { code, stdout, stderr } = await platform.cli(...command);
       expect([command, code, stdout]).toEqual([command, 1, '']);
-      expect(stderr).toBe(`There is no conversation ${id}.\n`);
+      expect(stderr).toBe(`Conversation ${id} does not exist.\n`);
     }
     const listed = JSON.parse((await platform.cli('conversations', 'deleted', '--json')).stdout) as { id: number }[];
     expect(listed).toContainEqual(
@@ -401,7 +401,7 @@ describe('traces of a deleted conversation (D67)', () => {
       ).toEqual([]);
     }, 90_000);
     expect((await platform.cli('conversations', 'restore', String(id))).stderr).toBe(
-      `There is no conversation ${id}.\n`,
+      `Conversation ${id} does not exist.\n`,
     );
   });
 });

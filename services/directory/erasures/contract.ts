@@ -1,4 +1,4 @@
-/** Erasure of a person in all services: started over HTTP or by the CLI, run by a job (rules/people#export-and-erasure; W1, W20). */
+/** Erasure of a person in all services: started over HTTP and by `doctor --after-restore`, run by a job (rules/people#export-and-erasure; W1, W20). */
 import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
 import { anyId, ifMatch, instant, rowId, v1Errors } from '../api-objects/contract.ts';
 import { chatIds } from '../person-data/contract.ts';
@@ -14,35 +14,41 @@ const state = Type.Enum([...erasureStates], {
 });
 const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'Removed rows by kind.' });
 
-const serviceState = {
+const serviceState = Type.Object({
   service: Type.Enum([...erasedServices]),
   state: Type.Enum([...erasureStates], {
     description: '`failed`: the last attempt failed; it is repeated while the erasure is `running`.',
   }),
   error: nullable(Type.String({ description: 'Failure of the last attempt.' })),
-};
-const times = {
-  started_at: instant('Start of the erasure.'),
-  finished_at: nullable(instant('End, with success or failure.')),
-};
+  counts,
+});
 
 export const newErasure = Type.Object(
-  { confirm: Type.String({ maxLength: 500, description: 'The exact name of the person.' }) },
+  {
+    confirm: Type.String({ maxLength: 500, description: 'The exact name of the person.' }),
+    ...chatIds,
+    dry_run: Type.Optional(Type.Boolean({ description: 'Count what would be removed, without changing anything.' })),
+  },
   { $id: 'NewErasure' },
 );
 
-const startedErasure = Type.Object({ id: erasureId, state }, { $id: 'StartedErasure' });
+export const startedErasure = Type.Object({
+  erasure: Type.Object({ id: erasureId, state }, { $id: 'StartedErasure' }),
+});
+export const erasurePreview = Type.Object(
+  { counts: Type.Record(Type.String(), counts, { description: 'Rows that would be removed, by service.' }) },
+  { $id: 'ErasurePreview' },
+);
 const Erasure = Type.Object(
-  { id: erasureId, state, services: Type.Array(Type.Object(serviceState)), ...times },
+  {
+    id: erasureId,
+    state,
+    services: Type.Array(serviceState, { description: 'In the order of the erasure.' }),
+    started_at: instant('Start of the erasure.'),
+    finished_at: nullable(instant('End, with success or failure.')),
+  },
   { $id: 'Erasure', description: 'The erasure of a person, by service.' },
 );
-
-const Run = Type.Object({
-  id: erasureId,
-  state,
-  services: Type.Array(Type.Object({ ...serviceState, counts }), { description: 'In the order of the erasure.' }),
-  ...times,
-});
 
 export const erasureRpcs = {
   erasePerson: rpc({
@@ -50,9 +56,10 @@ export const erasureRpcs = {
     callers: byUsers,
     audit: 'person.erase',
     idempotent: true,
-    summary: 'Starts the erasure of a person in all services and closes the accounts of the person (W1).',
+    summary:
+      'Starts the erasure of a person in all services and closes the accounts of the person, or counts what it would remove (W1).',
     request: Type.Object({ person_id: anyId('Id of the person.'), ...newErasure.properties, ...ifMatch }),
-    reply: Type.Object({ erasure: startedErasure }),
+    reply: Type.Union([startedErasure, erasurePreview]),
     errors: {
       ...v1Errors.precondition,
       ...v1Errors.validation('`confirm` is not the name of the person.'),
@@ -60,6 +67,7 @@ export const erasureRpcs = {
       ...v1Errors.notFound('The person does not exist.'),
       last_superuser: { code: 'conflict', when: 'The person has the account of the last active superuser.' },
     },
+    timeoutMs: 120_000,
   }),
   getErasure: rpc({
     subject: 'directory.people.get-erasure',
@@ -72,30 +80,29 @@ export const erasureRpcs = {
       ...v1Errors.notFound('The person does not exist, and no erasure of the last 30 days has the id.'),
     },
   }),
-  startErasure: rpc({
-    subject: 'admin.directory.people.start-erasure',
+  repeatErasure: rpc({
+    subject: 'admin.directory.people.repeat-erasure',
     callers: byOperators,
     audit: 'person.erase',
-    summary: 'Starts the erasure of a person, or resumes one that failed, also of a person who was erased before.',
-    request: Type.Object({ person_id: rowId, ...chatIds, operator: Type.String({ minLength: 1, maxLength: 200 }) }),
-    reply: Run,
-    errors: v1Errors.notFound('The person does not exist and was not erased.'),
-  }),
-  previewErasure: rpc({
-    subject: 'admin.directory.people.describe-erasure',
-    callers: byOperators,
-    summary: 'Counts the rows that an erasure would remove, by service.',
-    request: Type.Object({ person_id: rowId, ...chatIds }),
-    reply: Type.Object({ counts: Type.Record(Type.String(), counts) }),
-    timeoutMs: 300_000,
-  }),
-  followErasure: rpc({
-    subject: 'admin.directory.people.get-erasure-state',
-    callers: byOperators,
-    summary: 'Returns the state of an erasure.',
-    request: Type.Object({ erasure_id: erasureId }),
-    reply: Run,
+    summary: 'Repeats a recorded erasure after a restore, and returns its state; with `erasure_id` only the state.',
+    request: Type.Object({
+      person_id: nullable(rowId),
+      digest: nullable(
+        Type.String({ maxLength: 64, description: 'Distinguishes the person from others with the same id.' }),
+      ),
+      visitor_ids: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 }),
+      telegram_user_ids: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100 }),
+      erasure_id: Type.Optional(erasureId),
+    }),
+    reply: Type.Object({
+      outcome: Type.Enum(['started', 'gone', 'other', 'chats'], {
+        description: '`other`: the id now belongs to another person. `chats`: the record names chats only.',
+      }),
+      person_id: nullable(rowId),
+      erasure: nullable(Erasure),
+    }),
     errors: v1Errors.notFound('The erasure does not exist.'),
+    timeoutMs: 60_000,
   }),
 } as const;
 

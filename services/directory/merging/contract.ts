@@ -1,14 +1,23 @@
 /** Operations that merge two people (rules/people#merge-people; I3, I5). */
-import { byOperators, byUsers, job, nullable, withoutActor, rpc, Type } from '#libs/contract';
+import { byUsers, job, limitParameter, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { anyId, PersonPublic, rowId, v1Errors } from '../api-objects/contract.ts';
 
 export const mergeTarget = Type.Object(
-  { into: Type.Integer({ description: 'Id of the surviving person.' }) },
+  {
+    into: Type.Integer({ description: 'Id of the surviving person.' }),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Return the result without changing anything.' })),
+  },
   { $id: 'MergeTarget' },
 );
 
 const merge = Type.Object({ gone_id: rowId, into_id: rowId });
 const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'Moved rows by kind.' });
+
+/** Fields whose values identify a person (D44). */
+export const matchFields = ['contact.email', 'contact.linkedin'] as const;
+
+/** Default page size of the duplicates. */
+export const duplicatesPerPage = 50;
 
 export const mergingRpcs = {
   mergePerson: rpc({
@@ -21,36 +30,13 @@ export const mergingRpcs = {
       person_id: anyId('Id of the person to merge; no longer exists afterwards.'),
       ...mergeTarget.properties,
     }),
-    reply: Type.Object({ person: PersonPublic }),
+    reply: Type.Object({ person: PersonPublic, counts }),
     errors: {
       ...v1Errors.validation('Both are the same person.'),
       ...v1Errors.denied('The caller is not a superuser.'),
       ...v1Errors.notFound('One of the people does not exist.'),
     },
     timeoutMs: 55_000,
-  }),
-  mergePeople: rpc({
-    subject: 'admin.directory.people.merge-named',
-    callers: byOperators,
-    audit: 'person.merge',
-    summary: 'Merges people for the CLI. Repeating it returns `done` and finishes an interrupted merge.',
-    request: Type.Object({
-      keep: Type.String({ maxLength: 500 }),
-      gone: Type.String({ maxLength: 500 }),
-      dry_run: Type.Boolean(),
-    }),
-    reply: Type.Object({
-      outcome: Type.Enum(['merged', 'done', 'would_merge']),
-      keep: Type.Object({ id: rowId, name: Type.String() }),
-      gone: Type.Object({ id: rowId, name: nullable(Type.String()) }),
-      counts,
-    }),
-    errors: {
-      person_not_found: { code: 'not_found', when: 'No person has the id, key or email.' },
-      person_ambiguous: { code: 'conflict', when: 'Several people have the email.' },
-      same_person: { code: 'bad_request', when: 'Both are the same person.' },
-    },
-    timeoutMs: 120_000,
   }),
   findMerged: rpc({
     subject: 'directory.people.find-merged',
@@ -60,23 +46,26 @@ export const mergingRpcs = {
     reply: Type.Object({ items: Type.Array(Type.Object({ gone_id: rowId, into_id: rowId })) }),
   }),
   listDuplicates: rpc({
-    subject: 'admin.directory.people.list-duplicates',
-    callers: byOperators,
-    summary: 'Lists people with the same email or LinkedIn address, compared as on creation (D44).',
+    subject: 'directory.operations.list-duplicates',
+    callers: byUsers,
+    summary: 'Lists people with the same email or LinkedIn address for operators, compared as on creation (D44).',
     request: Type.Object({
-      after: Type.String({ maxLength: 4_000 }),
-      limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
+      limit: limitParameter({ usual: duplicatesPerPage, most: 200 }),
+      cursor: Type.Optional(Type.String({ description: '`next` of the previous page.' })),
     }),
     reply: Type.Object({
       items: Type.Array(
         Type.Object({
-          match_field: Type.Enum(['contact.email', 'contact.linkedin']),
+          match_field: Type.Enum([...matchFields]),
           match_value: Type.String({ description: 'Normalized value.' }),
           people: Type.Array(Type.Object({ id: rowId, name: Type.String() }), { description: 'By id.' }),
         }),
+        { description: 'By field and value.' },
       ),
-      next: nullable(Type.String({ description: 'For `after`.' })),
+      next: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
     }),
+    errors: { bad_cursor: { code: 'bad_request', when: 'The cursor is not valid for this list.' } },
+    timeoutMs: 30_000,
   }),
 } as const;
 

@@ -1,5 +1,7 @@
-/** Merges people, for superusers and operators (rules/people#merge-people; I3, I5). */
+/** Merges people for superusers, and lists possible duplicates for operators (rules/people#merge-people; I3, I5). */
+import { requireOpsReader } from '#libs/actor';
 import { isPossibleId } from '#libs/contract';
+import { decodeCursor, encodeCursor } from '#libs/cursor';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import {
   type CallContext,
@@ -10,13 +12,12 @@ import {
   rawJson,
   type RequestContext,
 } from '#libs/nats';
-import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
+import { transactionOrDryRun, type Tx } from '#libs/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
-import { findPerson } from '../person-data/index.ts';
-import type { mergingRpcs } from './contract.ts';
+import { duplicatesPerPage, matchFields, type mergingRpcs } from './contract.ts';
 import { type Merge, mergeIn } from './merge.ts';
-import { findMerged, findMergedByIds, listDuplicates } from './statements.ts';
+import { findMergedByIds, listDuplicates } from './statements.ts';
 import { finishMerge } from './workers.ts';
 
 type MergingHandlers = HandlersOf<typeof mergingRpcs>;
@@ -41,57 +42,51 @@ export function createMergingHandlers({
   };
   return {
     mergePerson: async (request, context) => {
-      const { person_id: mergedId, into: intoId } = request;
+      const { person_id: mergedId, into: intoId, dry_run: dryRun = false } = request;
       if (context.actor?.kind !== 'user' || !context.actor.superuser) {
         throw new AppError({ code: 'permission_denied', message: 'Only superusers can merge people.' });
       }
-      const merges: Merge[] = [];
-      const merging = async (tx: Tx): Promise<RawJson> => {
+      const merging = async (tx: Tx) => {
         if (mergedId === intoId) throw badRequest('into must be another person.');
         if (!isPossibleId(mergedId) || !isPossibleId(intoId)) throw notFound();
-        await mergeIn(tx, { jobs, eventOutbox, history }, { mergedId, intoId }, context);
-        merges.push({ mergedId, intoId });
+        const counts = await mergeIn(tx, { jobs, eventOutbox, history }, { mergedId, intoId }, context);
         const row = await getPerson(tx, { id: intoId });
         if (row === undefined) throw notFound();
-        return rawJson(`{"person":${row.body}}`);
+        return rawJson(`{"person":${row.body},"counts":${JSON.stringify(counts)}}`);
+      };
+      if (dryRun) return transactionOrDryRun(jobs, true, merging);
+      let isMerged = false;
+      const merge = async (tx: Tx): Promise<RawJson> => {
+        isMerged = true;
+        return merging(tx);
       };
       // A repeated request skips the access check, which would find the person already removed.
-      const reply = await idempotency.run(context, request, merging, { isAuthorized: true });
-      const merge = merges.at(-1);
-      if (merge !== undefined) await tryFinish(merge, context);
+      const reply = await idempotency.run(context, request, merge, { isAuthorized: true });
+      if (isMerged) await tryFinish({ mergedId, intoId }, context);
       return reply;
     },
-    mergePeople: async ({ keep: keepText, gone: mergedText, dry_run: dryRun }, context) => {
-      const keep = await requireExistingPerson(db, keepText);
-      const merged = await findMerged(db, { reference: mergedText.trim(), intoId: keep.id });
-      if (merged !== undefined) {
-        if (!dryRun) await finishMerge(bus, { mergedId: merged.gone_id, intoId: keep.id }, withoutActor(context));
-        return { outcome: 'done', keep, gone: { id: merged.gone_id, name: null }, counts: {} };
-      }
-      const mergedPerson = await requireExistingPerson(db, mergedText);
-      if (mergedPerson.id === keep.id) throw appError('bad_request', 'same_person', `Both are person ${keep.id}.`);
-      const merge = { mergedId: mergedPerson.id, intoId: keep.id };
-      const counts = await transactionOrDryRun(jobs, dryRun, (tx) =>
-        mergeIn(tx, { jobs, eventOutbox, history }, merge, context),
-      );
-      if (!dryRun) await tryFinish(merge, context);
-      return { outcome: dryRun ? 'would_merge' : 'merged', keep, gone: mergedPerson, counts };
-    },
     findMerged: async ({ ids }) => ({ items: [...(await findMergedByIds(db, { ids }))] }),
-    listDuplicates: async ({ after, limit }) => {
-      const rows = await listDuplicates(db, { after, limit });
-      const next = rows.length < limit ? null : (rows.at(-1)?.cursor ?? null);
+    listDuplicates: async ({ limit = duplicatesPerPage, cursor }, { actor }) => {
+      requireOpsReader(actor);
+      const after = cursor === undefined ? undefined : readCursor(cursor);
+      const rows = await listDuplicates(db, { ...after, limit: limit + 1 });
+      const items = rows.slice(0, limit);
+      const last = rows.length > limit ? items.at(-1) : undefined;
       return jsonPage(
-        rows.map(({ item }) => item),
-        next,
+        items.map(({ item }) => item),
+        last === undefined ? null : encodeCursor([listName, last.field, last.value]),
       );
     },
   };
 }
 
-/** Returns the person of a reference. @throws AppError 404 `person_not_found`, 409 `person_ambiguous` */
-async function requireExistingPerson(db: Database, reference: string): Promise<{ id: number; name: string }> {
-  const { id, name } = await findPerson(db, reference.trim());
-  if (name === null) throw appError('not_found', 'person_not_found', `Person ${id} was erased.`);
-  return { id, name };
+/** Name of the list of duplicates in its cursors: cursors of other lists are rejected. */
+const listName = 'duplicates';
+
+/** @throws AppError 400 `bad_cursor` */
+function readCursor(cursor: string): { afterField: string; afterValue: string } {
+  const [list, field, value] = decodeCursor(cursor) ?? [];
+  if (list === listName && matchFields.some((name) => name === field) && typeof value === 'string')
+    return { afterField: String(field), afterValue: value };
+  throw appError('bad_request', 'bad_cursor', '`cursor` must be the `next` of an earlier page.');
 }

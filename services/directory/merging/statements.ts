@@ -1,6 +1,7 @@
 /** Moves everything of one person to another (rules/people#merge-people; I3, I5). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { emailKeySql, linkedinAddressSql, personDigestSql } from '../person-rows/index.ts';
+import type { matchFields } from './contract.ts';
 
 const merge = { mergedId: t.integer, intoId: t.integer };
 
@@ -166,21 +167,6 @@ export const recordMerge = statement.none({
     on conflict (gone_id) do update set into_id = excluded.into_id, were = excluded.were`,
 });
 
-/**
- * Returns a merged person whose surviving person is `intoId`. The person is found by id, former email or former
- * workspace key.
- */
-export const findMerged = statement.maybeOne({
-  name: 'merging.find-merged',
-  params: { reference: t.text, intoId: t.integer },
-  row: { gone_id: t.integer },
-  sql: ({ reference, intoId }) => sql`
-    select gone_id from directory.merged_people
-    where into_id = ${intoId} and (gone_id::text = ${reference} or exists (select from directory.person_aliases a where a.person_id = ${intoId}
-      and ((a.kind = 'email' and ${emailKeySql(sql`a.value`)} = ${emailKeySql(reference)}) or (a.kind = 'key' and a.value = ${reference}))))
-    order by (gone_id::text = ${reference}) desc, merged_at desc limit 1`,
-});
-
 export const findMergedByIds = statement.many({
   name: 'merging.find-merged-by-ids',
   params: { ids: t.integer.array },
@@ -189,19 +175,23 @@ export const findMergedByIds = statement.many({
     sql`select gone_id, into_id from directory.merged_people where gone_id = any(${ids}) order by gone_id`,
 });
 
-/** Returns possible duplicates after the given `cursor`, in its order. */
+/** Returns people of whom several have one address, after the given field and value. Each field is read in the order of its index. */
 export const listDuplicates = statement.many({
   name: 'merging.duplicates',
-  params: { after: t.text, limit: t.integer },
-  row: { cursor: t.text, item: t.text },
-  sql: ({ after, limit }) => sql`
-    select field || ':' || value as cursor, json_build_object('match_field', field, 'match_value', value,
-      'people', json_agg(json_build_object('id', id, 'name', name) order by id))::text as item
-    from (select 'contact.email' as field, ${emailKeySql(sql`contact ->> 'email'`)} as value, id, name from directory.people
-          where contact ->> 'email' is not null
-          union all
-          select 'contact.linkedin', ${linkedinAddressSql(sql`contact ->> 'linkedin'`)}, id, name from directory.people
-          where contact ->> 'linkedin' is not null) as given
-    where field || ':' || value > ${after}
-    group by field, value having count(*) > 1 order by cursor limit ${limit}`,
+  params: { afterField: t.text.nullable, afterValue: t.text.nullable, limit: t.integer },
+  row: { field: t.text, value: t.text, item: t.text },
+  sql: ({ afterField, afterValue, limit }) => {
+    const arm = (field: (typeof matchFields)[number], address: Sql, key: Sql): Sql => sql`
+      (select ${sql.literal(field)} as field, ${key} as value, json_agg(json_build_object('id', id, 'name', name) order by id) as people
+       from directory.people
+       where ${address} is not null and ${key} is not null and ${sql.literal(field)} >= coalesce(${afterField}, '')
+         and ${key} > case when ${afterField} = ${sql.literal(field)} then ${afterValue} else '' end
+       group by ${key} having count(*) > 1 order by ${key} limit ${limit})`;
+    const email = sql`contact ->> 'email'`;
+    const linkedin = sql`contact ->> 'linkedin'`;
+    return sql`
+      select field, value, json_build_object('match_field', field, 'match_value', value, 'people', people)::text as item
+      from (${arm('contact.email', email, emailKeySql(email))} union all ${arm('contact.linkedin', linkedin, linkedinAddressSql(linkedin))}) as given
+      order by field, value limit ${limit}`;
+  },
 });

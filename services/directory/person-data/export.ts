@@ -29,7 +29,7 @@ interface Page {
 const itemsPerPage = 500;
 
 /** Returns one page of a part. A page can be empty and have a next one. */
-export async function readExportPage(
+async function readExportPage(
   { db, bus }: Deps,
   person: ExportedPerson,
   part: Part,

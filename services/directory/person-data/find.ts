@@ -1,12 +1,15 @@
-/** Finds a person by id, key or email, and the person's identifiers in all services. */
-import { isPossibleId } from '#libs/contract';
-import { appError } from '#libs/errors';
+/** Finds people by what identifies them, and a person's identifiers in all services. */
+import { isPossibleId, type ReplyOf } from '#libs/contract';
 import type { Queryable } from '#libs/sql';
+import { maxNamesakes, type personDataRpcs } from './contract.ts';
 import {
   findErasure,
+  findFormerId,
   findIdentity,
   findMergedInto,
   findPeopleByEmail,
+  findPeopleByName,
+  findPeopleByPhone,
   findPersonByAlias,
   findPersonById,
   findPersonByKeyOf,
@@ -38,35 +41,54 @@ export async function findPersonIdentity(db: Queryable, id: number): Promise<Per
   };
 }
 
-/**
- * Finds a person by id, key or email. @param merged whether ids, keys and emails (`names`) of merged people resolve to
- * the surviving person
- * @throws AppError 404 `person_not_found`, 409 `person_ambiguous`
- */
-export async function findPerson(
-  db: Queryable,
-  reference: string,
-  merged: { readonly ids: boolean; readonly names: boolean } = { ids: false, names: false },
-): Promise<{ id: number; name: string | null }> {
-  const id = /^[1-9][0-9]{0,9}$/.test(reference) ? Number(reference) : undefined;
-  if (id !== undefined && isPossibleId(id)) {
-    const byId = await findPersonById(db, { id });
-    if (byId !== undefined) return byId;
-    const now = merged.ids ? await findMergedInto(db, { mergedId: id }) : undefined;
-    if (now !== undefined) return now;
-    // An erasure that was interrupted after the directory's last step can be resumed only by id.
-    if ((await findErasure(db, { personId: id })) !== undefined) return { id, name: null };
-  }
-  const byKey = await findPersonByKeyOf(db, { key: reference });
-  if (byKey !== undefined) return byKey;
-  const [first, ...others] = reference.includes('@') ? await findPeopleByEmail(db, { email: reference }) : [];
-  const former = first === undefined && merged.names ? await findPersonByAlias(db, { alias: reference }) : undefined;
-  if (former !== undefined) return former;
-  if (first === undefined)
-    throw appError('not_found', 'person_not_found', `No person has the id, key or email "${reference}".`);
-  if (others.length === 0) return first;
-  const ids = [first, ...others].map((person) => person.id);
-  throw appError('conflict', 'person_ambiguous', `Several people have that email: ${ids.join(', ')}. Use an id.`, {
-    person_ids: ids,
-  });
+/** Returns the person with this id, or the surviving person of a merged one. */
+export async function findSurvivor(db: Queryable, id: number): Promise<IdentifiedPerson | undefined> {
+  return (await findPersonById(db, { id })) ?? (await findMergedInto(db, { mergedId: id }));
 }
+
+interface IdentifiedPerson {
+  readonly id: number;
+  /** Null if the person was erased. */
+  readonly name: string | null;
+}
+
+type Found = ReplyOf<typeof personDataRpcs.findPeople>['items'];
+
+/**
+ * Returns the people with this id, workspace key, email, phone number or name: those of the first kind that any person
+ * has. Ids, keys and emails of merged people return the surviving person; ids also return erased people.
+ */
+export async function findPeople(db: Queryable, identifier: string): Promise<Found> {
+  const isNumber = /^[1-9][0-9]{0,9}$/.test(identifier);
+  const hasSign = identifier.includes('@');
+  const limit = maxNamesakes;
+  const kinds: readonly [Found[number]['matched'], boolean, () => Promise<readonly IdentifiedPerson[]>][] = [
+    ['id', isNumber, () => findById(db, Number(identifier))],
+    ['key', true, async () => listOf(await findPersonByKeyOf(db, { key: identifier }))],
+    ['email', hasSign, () => findPeopleByEmail(db, { email: identifier, limit })],
+    [hasSign ? 'email' : 'key', true, async () => listOf(await findPersonByAlias(db, { alias: identifier }))],
+    ['phone', !isNumber && phonePattern.test(identifier), () => findPeopleByPhone(db, { phone: identifier, limit })],
+    ['name', !isNumber, () => findPeopleByName(db, { name: identifier, limit })],
+  ];
+  for (const [matched, isPossible, find] of kinds) {
+    const people = isPossible ? await find() : [];
+    const [first] = people;
+    if (first === undefined) continue;
+    const former = people.length > 1 ? undefined : await findFormerId(db, { identifier, intoId: first.id });
+    return people.map(({ id, name }) => ({ id, name, matched, merged_id: former?.gone_id ?? null }));
+  }
+  return [];
+}
+
+/** Text that can be a phone number, with at least five digits as in the search (D87). */
+const phonePattern = /^(tel:)?[+()./ -]*([0-9][+()./ -]*){5,}$/;
+
+async function findById(db: Queryable, id: number): Promise<readonly IdentifiedPerson[]> {
+  if (!isPossibleId(id)) return [];
+  const person = await findSurvivor(db, id);
+  if (person !== undefined) return [person];
+  // An erasure that was interrupted after the directory's last step can be resumed only by id.
+  return (await findErasure(db, { personId: id })) === undefined ? [] : [{ id, name: null }];
+}
+
+const listOf = <Item>(item: Item | undefined): Item[] => (item === undefined ? [] : [item]);

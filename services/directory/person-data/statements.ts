@@ -1,6 +1,6 @@
 /** Statements that export and erase one person (`people export`, `people erase`). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import { emailKeySql, personDigestSql } from '../person-rows/index.ts';
+import { emailKeySql, personDigestSql, phoneDigitsSql } from '../person-rows/index.ts';
 import type { personDataParts } from './contract.ts';
 
 const identifiedRow = { id: t.integer, name: t.text };
@@ -21,13 +21,31 @@ export const findPersonByKeyOf = statement.maybeOne({
 /** Returns the people with this email in the contact or in an account, ignoring case. */
 export const findPeopleByEmail = statement.many({
   name: 'person-data.find-email',
-  params: { email: t.text },
+  params: { email: t.text, limit: t.integer },
   row: identifiedRow,
-  sql: ({ email }) => sql`
+  sql: ({ email, limit }) => sql`
     select id, name from directory.people
     where id in (select id from directory.people where contact ->> 'email' is not null and ${emailKeySql(sql`contact ->> 'email'`)} = ${emailKeySql(email)}
       union select person_id from directory.accounts where lower(email) = lower(btrim(${email})))
-    order by id`,
+    order by id limit ${limit}`,
+});
+/** Returns the people with this phone number, compared by digits as in the search (D87). */
+export const findPeopleByPhone = statement.many({
+  name: 'person-data.find-phone',
+  params: { phone: t.text, limit: t.integer },
+  row: identifiedRow,
+  sql: ({ phone, limit }) => sql`
+    select id, name from directory.people
+    where contact ->> 'phone' is not null and ${phoneDigitsSql(sql`contact ->> 'phone'`)} = ${phoneDigitsSql(phone)}
+    order by id limit ${limit}`,
+});
+/** Returns the people with this name, folded as in the search (D87). */
+export const findPeopleByName = statement.many({
+  name: 'person-data.find-name',
+  params: { name: t.text, limit: t.integer },
+  row: identifiedRow,
+  sql: ({ name, limit }) => sql`
+    select id, name from directory.people where search_name = directory.fold_start(${name}, 600) order by id limit ${limit}`,
 });
 /** Returns the surviving person of a merge by the merged person's email or key (I5). */
 export const findPersonByAlias = statement.maybeOne({
@@ -46,6 +64,17 @@ export const findMergedInto = statement.maybeOne({
   row: identifiedRow,
   sql: ({ mergedId }) => sql`
     select id, name from directory.people where id = (select into_id from directory.merged_people where gone_id = ${mergedId})`,
+});
+/** Returns the person with this id, former email or former workspace key, who was merged into `intoId`. */
+export const findFormerId = statement.maybeOne({
+  name: 'person-data.find-former-id',
+  params: { identifier: t.text, intoId: t.integer },
+  row: { gone_id: t.integer },
+  sql: ({ identifier, intoId }) => sql`
+    select gone_id from directory.merged_people
+    where into_id = ${intoId} and (gone_id::text = ${identifier} or exists (select from directory.person_aliases a where a.person_id = ${intoId}
+      and ((a.kind = 'email' and ${emailKeySql(sql`a.value`)} = ${emailKeySql(identifier)}) or (a.kind = 'key' and a.value = ${identifier}))))
+    order by (gone_id::text = ${identifier}) desc, merged_at desc limit 1`,
 });
 /** Returns a row if the person was erased. */
 export const findErasure = statement.maybeOne({

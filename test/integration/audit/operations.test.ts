@@ -200,9 +200,6 @@ const directoryRows: Record<string, Row> = {
   'directory.keys.rotate': ofRoot(ofKey({ overlap_seconds: 0 })),
   'directory.keys.revoke': ofRoot(ofKey()),
   'directory.people.merge': ofRoot(merged((keep, gone) => ({ person_id: gone, into: keep }))),
-  'admin.directory.people.merge-named': ofCli(
-    merged((keep, gone) => ({ keep: String(keep), gone: String(gone), dry_run: false })),
-  ),
   'directory.accounts.change-password': ofLogin(() => ({ current: password, new: 'eight green parrots', ip })),
   'directory.sessions.revoke': ofLogin((key) => ({ session_id: key })),
   'directory.sessions.logout': ofLogin(() => ({})),
@@ -216,10 +213,15 @@ const directoryRows: Record<string, Row> = {
     const id = await fixture.newPerson(name);
     return { request: { person_id: id, confirm: name }, target: { type: 'person', id }, ended: () => erased(id) };
   }),
-  'admin.directory.people.start-erasure': ofCli(async () => {
+  'admin.directory.people.repeat-erasure': ofCli(async () => {
     const id = await fixture.newPerson();
+    const [digest] = await fixture.env.sql<{ digest: string }>(
+      `select encode(sha256(convert_to('person:' || id || ':' || directory.iso_utc(created_at), 'UTF8')), 'hex') as digest
+       from directory.people where id = $1`,
+      [id],
+    );
     return {
-      request: { person_id: id, visitor_ids: [], telegram_user_ids: [], operator: 'test' },
+      request: { person_id: id, ...digest, visitor_ids: [], telegram_user_ids: [] },
       target: { type: 'person', id },
       ended: () => erased(id),
     };

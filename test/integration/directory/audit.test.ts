@@ -286,11 +286,8 @@ describe('step configuration and workspace file in the audit log (A1)', () => {
     const target = { type: 'person', id: String(id) };
     await serveErasures(fixture);
     expect(await written(() => erase(fixture, id))).toMatchObject([
-      { actor: cli, action: 'person.erase', target, changes: { erasure: expect.any(Number) } },
-      { actor: cli, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } },
-    ]);
-    expect(await written(() => erase(fixture, id))).toMatchObject([
-      { action: 'person.erase', changes: { erasure: 2 } },
+      { actor: bySuperuser, action: 'person.erase', target, changes: { erasure: expect.any(Number) } },
+      { actor: bySuperuser, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } },
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** Erasures for tests without the other services, which have no data of the person. */
+/** Exports and erasures for tests without the other services, which have no data of the person. */
 import { connectBus } from '#libs/nats';
 import { contextFor, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
@@ -9,7 +9,7 @@ import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { DirectoryFixture } from './fixture.ts';
 
-const { followErasure, startErasure } = directory.rpcs;
+const { erasePerson, getErasure, getPerson } = directory.rpcs;
 
 /** Caller of erasures of other services: the admin CLI. */
 export const byCli = { account_id: null, key_id: null, via: null };
@@ -19,19 +19,14 @@ export async function serveErasures(
   { env }: Pick<DirectoryFixture, 'env'>,
   { running = [] }: { readonly running?: readonly string[] } = {},
 ): Promise<void> {
-  const none = async () => ({ counts: {}, next: null });
-  const replies = {
-    transcripts: [{ erasePerson: transcripts.rpcs.erasePerson }, { erasePerson: none }],
-    conversations: [{ erasePerson: conversations.rpcs.erasePerson }, { erasePerson: none }],
-    media: [
-      { erasePerson: media.rpcs.erasePerson, recordErasure: media.rpcs.recordErasure },
-      { erasePerson: none, recordErasure: async () => ({}) },
-    ],
-    agents: [{ erasePerson: agents.rpcs.erasePerson }, { erasePerson: none }],
-    events: [{ erasePerson: events.rpcs.erasePerson }, { erasePerson: none }],
+  const handlers = {
+    erasePerson: async () => ({ counts: {}, next: null }),
+    exportPerson: async () => ({ items: [], next: null }),
+    recordErasure: async () => ({}),
   };
-  for (const [service, [rpcs, handlers]] of Object.entries(replies)) {
+  for (const { service, rpcs: all } of [transcripts, conversations, media, agents, events]) {
     if (running.includes(service)) continue;
+    const rpcs = Object.fromEntries(Object.entries(all).filter(([name]) => name in handlers));
     const bus = await connectBus({
       url: env.settings['NATS_URL'] ?? '',
       name: service,
@@ -40,17 +35,18 @@ export async function serveErasures(
       actors: env.actors,
     });
     env.onStop(() => bus.close());
-    await bus.serve({ service, rpcs, jobs: {}, events: {} } as never, handlers as never);
+    const own = Object.fromEntries(Object.entries(handlers).filter(([name]) => name in rpcs));
+    await bus.serve({ service, rpcs, jobs: {}, events: {} } as never, own as never);
   }
 }
 
 /** Erases a person and waits for the end. */
 export async function erase({ bus }: Pick<DirectoryFixture, 'bus'>, personId: number): Promise<void> {
-  const request = { person_id: personId, visitor_ids: [], telegram_user_ids: [], operator: 'test' };
-  const { id } = await bus.call(startErasure, request, contextFor(startErasure));
+  const path = { person_id: personId };
+  const { name } = await bus.call(getPerson, path, contextFor(getPerson));
+  await bus.call(erasePerson, { ...path, confirm: name }, contextFor(erasePerson));
   await waitFor(
-    async () =>
-      (await bus.call(followErasure, { erasure_id: id }, contextFor(followErasure))).state !== 'running' || undefined,
+    async () => (await bus.call(getErasure, path, contextFor(getErasure))).erasure.state !== 'running' || undefined,
     { what: 'the end of the erasure' },
   );
 }

@@ -195,7 +195,7 @@ export const writes: readonly Case[] = [
   ask('createKey', { name: 'x', scopes: ['*'] }),
   ask('rotateKey', { key_id: 'nobodys' }),
   ask('revokeKey', { key_id: 'nobodys' }),
-  ask('mergePerson', { person_id: 90, into: 91 }),
+  ask('mergePerson', { person_id: 90, into: 91, dry_run: true }, { person_id: 90, into: 91 }),
   ask('updatePerson', { person_id: 91, name: 'Renamed', contact: { email: 'renamed@example.org', website: null } }),
   ask(
     'createClass',

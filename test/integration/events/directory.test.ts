@@ -260,7 +260,6 @@ describe('events of the directory (rules/events#types; V1, V9)', () => {
     const after = await now();
     await serveErasures(fixture, { running: ['conversations', 'events'] });
     await erase(fixture, id);
-    await erase(fixture, id);
     expect(await typesSince(after, 3)).toEqual(['membership.deleted', 'person.erased', 'membership.updated']);
     const of = async (caller: Caller) =>
       (await feed.read({ subject_type: 'person', subject_id: id }, as(caller))).items.map(({ type }) => type);

@@ -73,7 +73,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
       result: null,
     });
     const { code, stderr } = await cli('jobs', 'show', '01900000-0000-7000-8000-00000000ffff');
-    expect([code, stderr.trim()]).toEqual([1, 'There is no job 01900000-0000-7000-8000-00000000ffff.']);
+    expect([code, stderr.trim()]).toEqual([1, 'Job 01900000-0000-7000-8000-00000000ffff does not exist.']);
     const { stdout } = await cli('jobs', 'show', ids.lost);
     expect(stdout).toMatch(/^state: +dead$/m);
     expect(stdout).toMatch(/^payload: +\{"blob_id":999\}$/m);
@@ -96,9 +96,14 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
         ['show', '01900000-0000-7000-8000-00000000ffff'],
         1,
         'not_found',
-        'There is no job 01900000-0000-7000-8000-00000000ffff.',
+        'Job 01900000-0000-7000-8000-00000000ffff does not exist.',
       ],
-      [['discard', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', expect.stringContaining('There is no job')],
+      [
+        ['discard', '01900000-0000-7000-8000-00000000ffff'],
+        1,
+        'not_found',
+        expect.stringMatching(/Job .* does not exist/),
+      ],
       [['discard', ids.later], 1, 'failed', expect.stringContaining('is queued')],
       [['show', '5'], 2, 'usage', expect.stringContaining('must be a job id')],
       [['redrive'], 2, 'usage', 'Specify a job id, a filter, or --all.'],

@@ -248,6 +248,7 @@ user api-gateway \
   --allow-pub 'directory.memberships.update' \
   --allow-pub 'directory.memberships.bulk-add' \
   --allow-pub 'directory.people.merge' \
+  --allow-pub 'directory.operations.list-duplicates' \
   --allow-pub 'directory.people.create-note' \
   --allow-pub 'directory.holons.create-note' \
   --allow-pub 'directory.notes.update' \
@@ -261,6 +262,7 @@ user api-gateway \
   --allow-pub 'directory.people.get' \
   --allow-pub 'directory.people.create' \
   --allow-pub 'directory.people.update' \
+  --allow-pub 'directory.operations.find-people' \
   --allow-pub 'directory.people.export' \
   --allow-pub 'directory.holons.list-relationships' \
   --allow-pub 'directory.relationships.create' \
@@ -737,13 +739,9 @@ user cli \
   --allow-pub 'admin.directory.service.describe' \
   --allow-pub 'admin.directory.accounts.create' \
   --allow-pub 'admin.directory.accounts.set-password' \
-  --allow-pub 'admin.directory.people.start-erasure' \
-  --allow-pub 'admin.directory.people.describe-erasure' \
-  --allow-pub 'admin.directory.people.get-erasure-state' \
+  --allow-pub 'admin.directory.people.repeat-erasure' \
   --allow-pub 'directory.holons.get-many' \
   --allow-pub 'directory.journeys.get-many' \
-  --allow-pub 'admin.directory.people.merge-named' \
-  --allow-pub 'admin.directory.people.list-duplicates' \
   --allow-pub 'admin.directory.people.find-by-keys' \
   --allow-pub 'admin.directory.people.identify' \
   --allow-pub 'admin.directory.people.export-part' \

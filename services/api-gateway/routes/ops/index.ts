@@ -3,6 +3,7 @@ import { auditRoutes } from './audit.ts';
 import { conversationRoutes } from './conversations.ts';
 import { jobRoutes } from './jobs.ts';
 import { overviewRoutes } from './overview.ts';
+import { operatorPeopleRoutes } from './people.ts';
 import { pipelineRoutes } from './pipelines.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { threadRoutes } from './threads.ts';
@@ -16,6 +17,7 @@ export const opsRoutes = [
   ...pipelineRoutes,
   ...threadRoutes,
   ...conversationRoutes,
+  ...operatorPeopleRoutes,
   ...agentRoutes,
   ...auditRoutes,
   ...maintenanceRoutes,

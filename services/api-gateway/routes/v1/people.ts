@@ -1,15 +1,18 @@
 /** Search and people of the open API (rules/people; D42 to D44, I3, I5). */
 import { route, Type } from '#libs/contract';
 import {
+  chatIds,
   directory,
   DuplicatePerson,
   mergeTarget,
+  erasurePreview,
   newErasure,
   newPerson,
   personListQuery,
   personUpdate,
   PersonPublic,
   searchQuery,
+  startedErasure,
 } from '#services/directory';
 import { ifMatch } from '../if-match.ts';
 
@@ -115,6 +118,7 @@ export const peopleWriteRoutes = [
 
 const { erasePerson, exportPerson, getErasure } = directory.rpcs;
 const personId = Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) });
+const exportQuery = Type.Object(chatIds);
 
 export const personDataRoutes = [
   route({
@@ -123,10 +127,13 @@ export const personDataRoutes = [
     operationId: 'exportPerson',
     tag: 'people',
     summary: 'Export all data of a person',
-    description: 'For superusers and the person of the account. Contains no hashes of passwords and tokens.',
+    description:
+      'For superusers and the person of the account. Contains no hashes of passwords and tokens. Superusers can add chats of the chat page and of ' +
+      'Telegram by their ids.',
     auth: 'v1',
     scope: 'directory:write',
     params: personId,
+    query: exportQuery,
     rpc: exportPerson,
     deadlineMs: exportPerson.timeoutMs,
     etag: true,
@@ -148,8 +155,13 @@ export const personDataRoutes = [
     body: { schema: newErasure },
     rpc: erasePerson,
     toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
+    deadlineMs: erasePerson.timeoutMs,
     status: 202,
-    replies: { 202: { description: 'The erasure has started.', schema: erasePerson.reply } },
+    outcomes: { counted: 200 },
+    replies: {
+      200: { description: 'With `dry_run`: what the erasure would remove.', schema: erasurePreview },
+      202: { description: 'The erasure has started.', schema: startedErasure },
+    },
   }),
   route({
     method: 'GET',
@@ -185,6 +197,8 @@ export const peopleMergeRoutes = [
     body: { schema: mergeTarget },
     rpc: mergePerson,
     deadlineMs: mergePerson.timeoutMs,
-    replies: { 200: { description: 'The surviving person.', schema: mergePerson.reply } },
+    replies: {
+      200: { description: 'The surviving person, and the numbers of moved rows.', schema: mergePerson.reply },
+    },
   }),
 ];
