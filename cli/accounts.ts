@@ -9,6 +9,7 @@ import { accountGroups, directory } from '#services/directory';
 import type { CreateAccountRequest, UpdateAccountRequest } from '../clients/typescript/operations.ts';
 import { registerIdentities } from './account-identities.ts';
 import { type Account, findAccount } from './account.ts';
+import { withConfirmation, withFormerName, withPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -16,7 +17,7 @@ import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { describeNext, readPages } from './pages.ts';
 import { findPersonId } from './person-data/person.ts';
-import { hiddenOption, parseId, parseLimit } from './parse-options.ts';
+import { parseId } from './parse-options.ts';
 import { promptSecret } from './prompt-secret.ts';
 import { describeObject } from './write-options.ts';
 
@@ -29,7 +30,6 @@ interface ListOptions {
   group?: string;
   limit: number;
   cursor?: string;
-  after?: string;
 }
 
 interface PasswordOptions {
@@ -69,28 +69,25 @@ export function register(accounts: Command, context: CliContext): void {
 }
 
 function registerList(accounts: Command, context: CliContext): void {
-  accounts
-    .command('list')
+  const list = withPages(accounts.command('list'), 'accounts')
     .description('Lists accounts by email')
     .option('--superuser', 'only superusers')
     .option('--inactive', 'only deactivated accounts')
-    .option('--group <name>', `only members of this group (${groupNames})`)
-    .option('--limit <count>', 'accounts per page, at most 1000', parseLimit, 100)
-    .option('--cursor <cursor>', 'next page, as printed by the previous page')
-    .addOption(hiddenOption('--after <email>'))
-    .action(async ({ superuser, inactive, group, limit, after, ...options }: ListOptions) => {
+    .option('--group <name>', `only members of this group (${groupNames})`);
+  withFormerName(list, '--after <email>', '--cursor', (email) => encodeCursor(['accounts', email])).action(
+    async ({ superuser, inactive, group, ...page }: ListOptions) => {
       const filter = {
         ...(superuser === undefined ? {} : { superuser }),
         ...(inactive === undefined ? {} : { active: false }),
         ...(group === undefined ? {} : { group }),
       };
-      const cursor = after === undefined ? options.cursor : encodeCursor(['accounts', after]);
-      const page = await readPages(
-        { limit, cursor },
+      const listed = await readPages(
+        page,
         async (query) => (await context.http((api) => api.listAccounts({ query: { ...filter, ...query } }))).body,
       );
-      context.print(page.items.map(toStored), table(page.items, columns, 'No accounts.'), ...describeNext(page));
-    });
+      context.print(listed.items.map(toStored), table(listed.items, columns, 'No accounts.'), ...describeNext(listed));
+    },
+  );
 
   accounts
     .command('show <email-or-id>')
@@ -163,10 +160,8 @@ function registerInvitations(accounts: Command, context: CliContext): void {
       context.print(created, ...describeInvitation(`Created the account ${email}.`, created.invitation));
     });
 
-  accounts
-    .command('reset-password <email-or-id>')
+  withConfirmation(accounts.command('reset-password <email-or-id>'))
     .description('Ends the password and all sessions of an account, and prints an invitation for a new password')
-    .option('--yes', 'skip the confirmation')
     .action(async (emailOrId: string, { yes }: { yes?: true }) => {
       const { id, email } = (await findAccount(context, emailOrId)).account;
       if (yes !== true) await confirm(`This ends the password and all sessions of ${email}.`, email);
@@ -216,12 +211,10 @@ function registerChanges(accounts: Command, context: CliContext): void {
       show(context, await update(context, account.id, body, etag), 'Changed');
     });
 
-  accounts
-    .command('delete <email-or-id>')
+  withConfirmation(accounts.command('delete <email-or-id>'))
     .description(
       'Permanently deletes the account and revokes its tokens; its person remains (`people erase` removes people)',
     )
-    .option('--yes', 'skip the confirmation')
     .action(async (emailOrId: string, { yes }: { yes?: true }) => {
       const { account } = await findAccount(context, emailOrId);
       const { id, email } = account;

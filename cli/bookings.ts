@@ -2,18 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { ReconcileResult } from '#services/conversations';
+import { withSince } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { fields } from './output/table.ts';
-import { parseTime } from './parse-options.ts';
 
 const pollMs = 500;
 
 export function register(group: Command, context: CliContext): void {
-  group
-    .command('reconcile')
+  withSince(group.command('reconcile'), 'only bookings changed')
     .description('Reads bookings from Cal.com and processes the missing ones like webhooks (CALCOM_API_KEY)')
-    .option('--since <time>', 'only bookings changed since then (default: all)', (text: string) => parseTime(text))
     .option('--dry-run', 'count without changing anything')
     .action(async ({ since, dryRun = false }: { since?: string; dryRun?: boolean }) => {
       const request = { dry_run: dryRun, ...(since === undefined ? {} : { since }) };

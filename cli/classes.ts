@@ -1,6 +1,7 @@
 /** `classes list|show|create|update|delete` over HTTP (W5). */
 import type { Command } from 'commander';
 import type { CreateClassRequest, ListClassesReply, UpdateClassRequest } from '../clients/typescript/operations.ts';
+import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -54,10 +55,8 @@ export function register(classes: Command, context: CliContext): void {
     },
   );
 
-  classes
-    .command('delete <kind/slug>')
+  withConfirmation(classes.command('delete <kind/slug>'))
     .description('Deletes a class that is not used')
-    .option('--yes', 'skip the confirmation')
     .action(async (reference: string, { yes }: { yes?: true }) => {
       const path = toPath(reference);
       if (yes !== true) await confirm(`This deletes the class ${reference} and cannot be undone.`, reference);

@@ -4,17 +4,18 @@ import type {
   CreateConversationReply,
   CreateConversationRequest,
   GetConversationTimelineReply,
-  ListConversationNotesReply,
   UpdateConversationRequest,
 } from '../clients/typescript/operations.ts';
+import { withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
+import { listNotes, type Note } from './note-pages.ts';
 import { moment } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
+import { describeNext } from './pages.ts';
 import { parseId, parseTime } from './parse-options.ts';
 import { fileOption, readBody } from './write-options.ts';
 
 type Conversation = CreateConversationReply['body'];
-type Note = ListConversationNotesReply['body']['items'][number];
 
 type Entry = GetConversationTimelineReply['body']['items'][number];
 
@@ -72,16 +73,12 @@ export function registerConversationCommands(group: Command, context: CliContext
       context.print(changed, `Changed conversation ${id}.`, describe(changed));
     });
 
-  group
-    .command('notes')
+  withPages(group.command('notes'), 'notes')
     .description('Lists the notes of a conversation, newest first')
     .argument('<id>', 'conversation', parseId)
-    .option('--cursor <cursor>', 'next page, as printed by the previous page')
-    .action(async (id: number, query: { cursor?: string }) => {
-      const call = { path: { conversation_id: id }, query };
-      const { items, next } = (await context.http((api) => api.listConversationNotes(call), `conversation ${id}`)).body;
-      const more = next === null ? [] : [`More results: --cursor ${next}`];
-      context.print(items, table(items, noteColumns, 'No notes.'), ...more);
+    .action(async (conversation: number, page: { limit: number; cursor?: string }) => {
+      const listed = await listNotes(context, { conversation }, page);
+      context.print(listed.items, table(listed.items, noteColumns, 'No notes.'), ...describeNext(listed));
     });
 
   group

@@ -2,12 +2,13 @@
 import type { Command } from 'commander';
 import { encodeCursor } from '#libs/cursor';
 import type { GetConversationDetailsReply, ListAllConversationsReply } from '../clients/typescript/operations.ts';
+import { withFormerName, withPages, withTimes } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { readPages } from './pages.ts';
+import { describeNext, readPages } from './pages.ts';
 import { findPersonId } from './person-data/person.ts';
-import { cursorText, hiddenOption, parseId, parseLimit, parseTime } from './parse-options.ts';
+import { parseId } from './parse-options.ts';
 
 type Listed = ListAllConversationsReply['body']['items'][number];
 type Details = GetConversationDetailsReply['body'];
@@ -18,43 +19,32 @@ interface ListOptions {
   person?: string;
   since?: string;
   until?: string;
-  before?: number;
   cursor?: string;
   limit: number;
 }
 
 export function registerListCommands(group: Command, context: CliContext): void {
-  group
-    .command('list')
+  const list = withPages(group.command('list'), 'conversations')
     .description('Lists conversations, newest first, without deleted ones')
     .option('--journey <slug>', 'only conversations on this journey')
     .option('--event <slug>', 'only conversations of this conversation event')
-    .option('--person <person>', 'only conversations of this participant: id, key, email, phone number or name')
-    .option(
-      '--since <time>',
-      'only conversations that start at this time or later: a date, an instant, or an age (7d)',
-      (text) => parseTime(text),
-    )
-    .option('--until <time>', 'only conversations that start before this time', (text) => parseTime(text))
-    .option('--limit <count>', 'conversations per page, at most 1000', parseLimit, 100)
-    .addOption(hiddenOption('--before <id>').argParser(parseId))
-    .option('--cursor <cursor>', cursorText)
-    .action(async ({ journey, event, person: identifier, since, until, before, cursor, limit }: ListOptions) => {
-      const filter = {
-        ...(journey === undefined ? {} : { journey_slug: journey }),
-        ...(event === undefined ? {} : { event_slug: event }),
-        ...(identifier === undefined ? {} : { person_id: await findPersonId(context, identifier) }),
-        ...(since === undefined ? {} : { since }),
-        ...(until === undefined ? {} : { until }),
-      };
-      const start = before === undefined ? cursor : encodeCursor(['conversations', before]);
-      const { items, next } = await readPages({ limit, cursor: start }, async (page) => {
-        const { body } = await context.http((api) => api.listAllConversations({ query: { ...filter, ...page } }));
-        return body;
-      });
-      const more = next === null ? [] : [`More results: --cursor ${next}`];
-      context.print(items, table(items, columns, 'No conversations found.'), ...more);
+    .option('--person <person>', 'only conversations of this participant: id, key, email, phone number or name');
+  withFormerName(withTimes(list, 'only conversations that start'), '--before <id>', '--cursor', (id) =>
+    encodeCursor(['conversations', parseId(id)]),
+  ).action(async ({ journey, event, person: identifier, since, until, ...pages }: ListOptions) => {
+    const filter = {
+      ...(journey === undefined ? {} : { journey_slug: journey }),
+      ...(event === undefined ? {} : { event_slug: event }),
+      ...(identifier === undefined ? {} : { person_id: await findPersonId(context, identifier) }),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    };
+    const listed = await readPages(pages, async (page) => {
+      const { body } = await context.http((api) => api.listAllConversations({ query: { ...filter, ...page } }));
+      return body;
     });
+    context.print(listed.items, table(listed.items, columns, 'No conversations found.'), ...describeNext(listed));
+  });
 
   group
     .command('show')

@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { AppError, appError } from '#libs/errors';
 import type { ListDeletedConversationsReply, UpdateConversationRequest } from '../clients/typescript/operations.ts';
+import { withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { registerConversationCommands } from './conversation-commands.ts';
 import { readDetails, registerListCommands } from './conversation-list.ts';
@@ -12,7 +13,7 @@ import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { describeNext, readPages } from './pages.ts';
-import { cursorText, parseId, parseLimit } from './parse-options.ts';
+import { parseId } from './parse-options.ts';
 
 /** Attempts of a change while others change the conversation. */
 const maxAttempts = 5;
@@ -90,11 +91,8 @@ export function register(group: Command, context: CliContext): void {
       );
     });
 
-  group
-    .command('deleted')
+  withPages(group.command('deleted'), 'conversations')
     .description('Lists deleted conversations that can be restored, newest deletion first')
-    .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, 100)
-    .option('--cursor <cursor>', cursorText)
     .action(async (start: { limit: number; cursor?: string }) => {
       const { items, next } = await readPages(start, async (query) => {
         return (await context.http((api) => api.listDeletedConversations({ query }))).body;

@@ -1,6 +1,7 @@
 /** `endpoints create|delete|rotate-secret` over HTTP (V5). */
 import type { Command } from 'commander';
 import type { CreateWebhookEndpointRequest } from '../clients/typescript/operations.ts';
+import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { parseId, parseOffset } from './parse-options.ts';
@@ -31,7 +32,7 @@ export function registerEndpointCommands(group: Command, context: CliContext): v
     .command('rotate-secret')
     .argument('<id>', 'endpoint', parseId)
     .description('Creates a new secret for an endpoint and prints it, once; deliveries have both signatures meanwhile')
-    .option('--overlap-seconds <count>', 'default one day; 0 ends the old secret at once', parseOffset)
+    .option('--overlap-seconds <seconds>', 'default one day; 0 ends the old secret at once', parseOffset)
     .action(async (id: number, { overlapSeconds }: { overlapSeconds?: number }) => {
       const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds };
       const call = { path: { endpoint_id: id }, body };
@@ -39,11 +40,9 @@ export function registerEndpointCommands(group: Command, context: CliContext): v
       printSecret(rotated, `Rotated the secret of endpoint ${id}.`);
     });
 
-  group
-    .command('delete')
+  withConfirmation(group.command('delete'))
     .argument('<id>', 'endpoint', parseId)
     .description('Deletes an endpoint with its deliveries')
-    .option('--yes', 'skip the confirmation')
     .action(async (id: number, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This deletes endpoint ${id} and cannot be undone.`, String(id));
       await context.http((api) => api.deleteWebhookEndpoint({ path: { endpoint_id: id } }), `endpoint ${id}`);

@@ -4,20 +4,20 @@
  */
 import { Option, type Command } from 'commander';
 import type { GetWebhookEndpointReply, ListWebhookDeliveriesReply } from '../clients/typescript/operations.ts';
+import { type OffsetPage, withConfirmation, withOffsetPages, withPages, withSince } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { registerEndpointCommands } from './endpoint-commands.ts';
 import { type Cell, moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
+import { describeNext, readPages } from './pages.ts';
+import { parseId } from './parse-options.ts';
 
 type Endpoint = GetWebhookEndpointReply['body']['endpoint'];
 type Delivery = ListWebhookDeliveriesReply['body']['items'][number];
 
-interface ListOptions {
-  account?: number;
-  limit: number;
-  offset: number;
+interface ListOptions extends OffsetPage {
+  readonly account?: number;
 }
 
 interface DeliveriesOptions {
@@ -26,24 +26,19 @@ interface DeliveriesOptions {
   cursor?: string;
 }
 
-const maxListed = 200;
-
 export function register(group: Command, context: CliContext): void {
   registerEndpointCommands(group, context);
-  group
-    .command('list')
+  withOffsetPages(group.command('list'), 'endpoints')
     .description('Lists endpoints, newest first')
     .option('--account <id>', 'only endpoints of this account', parseId)
-    .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 100)
-    .option('--offset <count>', 'number of endpoints to skip', parseOffset, 0)
-    .action(async ({ account, limit, offset }: ListOptions) => {
-      const query = {
-        limit: Math.min(limit, maxListed),
-        offset,
-        ...(account !== undefined && { account_id: account }),
-      };
-      const { items } = (await context.http((api) => api.listWebhookEndpoints({ query }))).body;
-      context.print(items, table(items, columns, 'No endpoints.'));
+    .action(async ({ account, limit, cursor }: ListOptions) => {
+      const filter = account === undefined ? {} : { account_id: account };
+      const page = await readPages({ limit, cursor: String(cursor) }, async (wanted) => {
+        const query = { ...filter, limit: wanted.limit, offset: Number(wanted.cursor) };
+        const { items } = (await context.http((api) => api.listWebhookEndpoints({ query }))).body;
+        return { items, next: items.length < query.limit ? null : String(query.offset + items.length) };
+      });
+      context.print(page.items, table(page.items, columns, 'No endpoints.'), ...describeNext(page));
     });
 
   group
@@ -56,28 +51,19 @@ export function register(group: Command, context: CliContext): void {
       context.print(endpoint, describe(endpoint));
     });
 
-  group
-    .command('deliveries')
+  withPages(group.command('deliveries'), 'deliveries', { preset: 50 })
     .description('Lists the deliveries of an endpoint, newest first')
     .argument('<id>', 'endpoint', parseId)
     .addOption(
       new Option('--status <status>', 'only deliveries with this status').choices(['pending', 'delivered', 'failed']),
     )
-    .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 50)
-    .option('--cursor <cursor>', 'next page, as printed by the previous page')
-    .action(async (id: number, { status, limit, cursor }: DeliveriesOptions) => {
-      const query = {
-        limit: Math.min(limit, maxListed),
-        ...(status && { status }),
-        ...(cursor && { cursor }),
-      };
-      const call = { path: { endpoint_id: id }, query };
-      const { items, next } = (await context.http((api) => api.listWebhookDeliveries(call), `endpoint ${id}`)).body;
-      context.print(
-        items,
-        table(items, deliveryColumns, 'No deliveries.'),
-        ...(next === null ? [] : [`More results: --cursor ${next}`]),
-      );
+    .action(async (id: number, { status, ...pages }: DeliveriesOptions) => {
+      const filter = status === undefined ? {} : { status };
+      const page = await readPages(pages, async (wanted) => {
+        const call = { path: { endpoint_id: id }, query: { ...filter, ...wanted } };
+        return (await context.http((api) => api.listWebhookDeliveries(call), `endpoint ${id}`)).body;
+      });
+      context.print(page.items, table(page.items, deliveryColumns, 'No deliveries.'), ...describeNext(page));
     });
 
   group
@@ -102,22 +88,18 @@ export function register(group: Command, context: CliContext): void {
       context.print(delivery, `Queued again: ${delivery.event_id}. See the result with: endpoints deliveries ${id}`);
     });
 
-  group
-    .command('recover')
+  withSince(group.command('recover'), 'events', { isRequired: true })
     .description('Sends undelivered events since a time')
     .argument('<id>', 'endpoint', parseId)
-    .requiredOption('--since <time>', 'a date, an instant, or an age (7d)', (text) => parseTime(text))
     .action(async (id: number, { since }: { since: string }) => {
       const call = { path: { endpoint_id: id }, body: { since } };
       const { endpoint } = (await context.http((api) => api.recoverWebhookEndpoint(call), `endpoint ${id}`)).body;
       context.print(endpoint, `Sending undelivered events since ${since}.`);
     });
 
-  group
-    .command('disable')
+  withConfirmation(group.command('disable'))
     .description('Disables an endpoint and drops its pending deliveries')
     .argument('<id>', 'endpoint', parseId)
-    .option('--yes', 'skip the confirmation')
     .action(async (id: number, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This disables endpoint ${id} and drops its pending deliveries.`, 'disable');
       await setDisabled(id, true);

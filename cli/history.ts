@@ -1,11 +1,13 @@
 /** `history KIND ID`: who changed what in an object, newest first (W10). */
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command } from 'commander';
 import type { Client, ListPersonHistoryReply } from '../clients/typescript/index.ts';
 import { toPath } from './classes.ts';
+import { withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { parseId, parseLimit } from './parse-options.ts';
+import { describeNext, readPages } from './pages.ts';
+import { parseId } from './parse-options.ts';
 
 type Entry = ListPersonHistoryReply['body']['items'][number];
 type Query = { limit: number; cursor?: string };
@@ -23,7 +25,6 @@ const readers = {
   accounts: (api: Client, id: string, query: Query) => api.listAccountHistory({ path: { id: parseId(id) }, query }),
 };
 
-const maxEntries = 200;
 const columns = {
   CHANGED: ({ at }: Entry) => moment(at),
   VIA: ({ via }: Entry) => via,
@@ -32,23 +33,13 @@ const columns = {
 };
 
 export function register(history: Command, context: CliContext): void {
-  history
+  withPages(history, 'entries', { preset: 50 })
     .addArgument(new Argument('<kind>', 'kind of the object').choices(Object.keys(readers)))
     .argument('<id>', 'id; slug of a journey or agent; object_kind/slug of a class')
-    .option('--limit <count>', `entries per page, at most ${maxEntries}`, parseHistoryLimit, 50)
-    .option('--cursor <cursor>', 'next page, as printed by the previous page')
-    .action(async (kind: keyof typeof readers, id: string, query: Query) => {
-      const { items, next } = (await context.http((api) => readers[kind](api, id, query), `${kind} ${id}`)).body;
-      context.print(
-        items,
-        table(items, columns, 'No changes.'),
-        ...(next === null ? [] : [`More results: --cursor ${next}`]),
-      );
+    .action(async (kind: keyof typeof readers, id: string, pages: Query) => {
+      const read = async (query: Query) =>
+        (await context.http((api) => readers[kind](api, id, query), `${kind} ${id}`)).body;
+      const page = await readPages(pages, read);
+      context.print(page.items, table(page.items, columns, 'No changes.'), ...describeNext(page));
     });
-}
-
-function parseHistoryLimit(text: string): number {
-  const limit = parseLimit(text);
-  if (limit > maxEntries) throw new InvalidArgumentError(`must be between 1 and ${maxEntries}.`);
-  return limit;
 }

@@ -1,13 +1,14 @@
 /** `holons list|search|create|update|delete` over HTTP (W2). */
 import type { Command } from 'commander';
 import type { CreateHolonRequest, ListHolonsReply, UpdateHolonRequest } from '../clients/typescript/operations.ts';
+import { nextOffset, type OffsetPage, withConfirmation, withOffsetPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
+import { describeNext } from './pages.ts';
 import { parseId } from './parse-options.ts';
-import { describeMore, type Page, registerSearch, withPage } from './record-search.ts';
 import { describeChanges, describeObject, readBody, withFields } from './write-options.ts';
 
 type Holon = ListHolonsReply['body']['items'][number];
@@ -36,18 +37,19 @@ export function registerHolonCommands(holons: Command, context: CliContext): voi
     command
       .option('--class <slug>', 'only holons of this class or its subclasses')
       .option('--parent <id>', 'only children of this holon', parseId);
-  const list = async ({ limit, offset, ...filter }: Page & Filter): Promise<void> => {
+  const list = async ({ limit, cursor, ...filter }: OffsetPage & Filter): Promise<void> => {
     // The operation needs a text or a class; the empty text matches every name.
     const q = filter.q ?? (filter.class === undefined ? '' : undefined);
-    const query = { ...filter, ...(q === undefined ? {} : { q }), limit, offset };
+    const query = { ...filter, ...(q === undefined ? {} : { q }), limit, offset: cursor };
     const { items, count } = (await context.http((api) => api.listHolons({ query }))).body;
-    context.print(items, table(items, columns, 'No holons.'), ...describeMore({ limit, offset }, count));
+    const next = nextOffset({ limit, cursor }, count);
+    context.print(items, table(items, columns, 'No holons.'), ...describeNext({ next }));
   };
-  withFilter(withPage(holons.command('list').description('Lists holons'), 100))
+  withFilter(withOffsetPages(holons.command('list').description('Lists holons'), 'holons', { max: 100 }))
     .option('--q <text>', 'only holons whose name or description contains this text')
     .action(list);
-  withFilter(registerSearch(holons, 'Lists holons whose name or description contains a text')).action(
-    (q: string | undefined, options: Page & Filter) => list({ ...options, ...(q === undefined ? {} : { q }) }),
+  withFilter(withOffsetPages(holons.command('search [text]', { hidden: true }), 'holons', { max: 100 })).action(
+    (q: string | undefined, options: OffsetPage & Filter) => list({ ...options, ...(q === undefined ? {} : { q }) }),
   );
 
   const withParent = (command: Command, texts: Readonly<Record<string, string>>): Command =>
@@ -75,10 +77,8 @@ export function registerHolonCommands(holons: Command, context: CliContext): voi
     },
   );
 
-  holons
-    .command('delete <id-or-slug>')
+  withConfirmation(holons.command('delete <id-or-slug>'))
     .description('Deletes a holon on which nothing depends')
-    .option('--yes', 'skip the confirmation')
     .action(async (idOrSlug: string, { yes }: { yes?: true }) => {
       const id = await findHolonId(context, idOrSlug);
       if (yes !== true) await confirm(`This deletes the holon ${idOrSlug} and cannot be undone.`, idOrSlug);

@@ -1,10 +1,11 @@
 /** `holons show`: a holon with its people and relationships (rules/cli#admin-cli). */
 import type { Command } from 'commander';
 import type { ListHolonMembershipsReply, ListHolonRelationshipsReply } from '../clients/typescript/operations.ts';
+import { nextOffset, type OffsetPage, withOffsetPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { findHolonId, registerHolonCommands } from './holon-commands.ts';
 import { fields, table } from './output/table.ts';
-import { type Page, describeMore, withPage } from './record-search.ts';
+import { describeNext } from './pages.ts';
 
 type Membership = ListHolonMembershipsReply['body']['items'][number];
 type Relationship = ListHolonRelationshipsReply['body']['items'][number];
@@ -28,16 +29,18 @@ const relationshipColumns = {
 
 export function register(group: Command, context: CliContext): void {
   registerHolonCommands(group, context);
-  withPage(
+  withOffsetPages(
     group.command('show <id-or-slug>').description('Shows a holon with its people and relationships'),
-    200,
-  ).action(async (idOrSlug: string, page: Page) => {
+    'people and relationships',
+    { max: 200 },
+  ).action(async (idOrSlug: string, page: OffsetPage) => {
+    const query = { limit: page.limit, offset: page.cursor };
     const path = { holon_id: await findHolonId(context, idOrSlug) };
     const subject = `holon ${idOrSlug}`;
     const [{ body: holon }, { body: memberships }, { body: relationships }] = await Promise.all([
       context.http((api) => api.getHolon({ path }), subject),
-      context.http((api) => api.listHolonMemberships({ path, query: page }), subject),
-      context.http((api) => api.listHolonRelationships({ path, query: page }), subject),
+      context.http((api) => api.listHolonMemberships({ path, query }), subject),
+      context.http((api) => api.listHolonRelationships({ path, query }), subject),
     ]);
     const { id, name, type, slug, parent_id: parent, links, description } = holon;
     context.print(
@@ -47,7 +50,7 @@ export function register(group: Command, context: CliContext): void {
       table(memberships.items, membershipColumns, 'No members.'),
       '',
       table(relationships.items, relationshipColumns, 'No relationships.'),
-      ...describeMore(page, Math.max(memberships.count, relationships.count)),
+      ...describeNext({ next: nextOffset(page, Math.max(memberships.count, relationships.count)) }),
     );
   });
 }

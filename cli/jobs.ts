@@ -12,12 +12,13 @@ import type {
   ListJobsRequest,
   RedriveJobsRequest,
 } from '../clients/typescript/operations.ts';
+import { withFormerName, withPages, withTimes } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
 import { describeNext, readPages, requireAll } from './pages.ts';
-import { cursorText, parseId, parseLimit, parseTime } from './parse-options.ts';
+import { parseId } from './parse-options.ts';
 import { serviceNames } from './services.ts';
 
 type Listed = ListJobsReply['body']['items'][number];
@@ -32,15 +33,14 @@ interface Filter {
   error?: string;
   conversation?: number;
   request?: string;
-  createdAfter?: string;
-  createdBefore?: string;
+  since?: string;
+  until?: string;
 }
 
 interface ListOptions extends Filter {
   state?: Listed['state'];
   limit: number;
   cursor?: string;
-  before?: string;
 }
 
 /**
@@ -49,7 +49,6 @@ interface ListOptions extends Filter {
  */
 const lastService = serviceNames.toSorted().at(-1) ?? '';
 
-const defaultLimit = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function parseJobId(text: string): string {
@@ -59,40 +58,35 @@ function parseJobId(text: string): string {
 }
 
 const cursorBefore = (id: string): string =>
-  encodeMergedCursor(jobList(serviceNames), { ...startCursor, position: { at: id, source: lastService } });
+  encodeMergedCursor(jobList(serviceNames), { ...startCursor, position: { at: parseJobId(id), source: lastService } });
 
 export function register(group: Command, context: CliContext): void {
-  const withFilter = (command: Command): Command =>
-    command
+  const withFilter = (command: Command): Command => {
+    withTimes(command, 'only jobs created')
       .addOption(new Option('--service <name>', 'only jobs of this service').choices(serviceNames))
       .option('--type <type>', 'only jobs of this type, e.g. transcripts.transcript-import')
       .option('--key <key>', 'only jobs with this key')
       .option('--error <text>', 'only jobs whose error contains this text')
       .option('--conversation <id>', 'only jobs of this conversation', parseId)
-      .option('--request <id>', 'only jobs caused by this request')
-      .option(
-        '--created-after <time>',
-        'only jobs created at this time or later: a date, an instant, or an age (2h)',
-        (text) => parseTime(text),
-      )
-      .option('--created-before <time>', 'only jobs created before this time', (text) => parseTime(text));
+      .option('--request <id>', 'only jobs caused by this request');
+    withFormerName(command, '--created-after <time>', '--since');
+    return withFormerName(command, '--created-before <time>', '--until');
+  };
 
-  withFilter(group.command('list'))
+  const list = withPages(withFilter(group.command('list')), 'jobs')
     .description('Lists jobs, newest first')
-    .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
-    .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, defaultLimit)
-    .option('--cursor <cursor>', cursorText)
-    .option('--before <id>', 'jobs older than this one', parseJobId)
-    .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
-      const start = cursor ?? (before === undefined ? undefined : cursorBefore(before));
+    .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates));
+  withFormerName(list, '--before <id>', '--cursor', cursorBefore).action(
+    async ({ state, limit, cursor, ...filter }: ListOptions) => {
       const listed = { ...toFilter(filter), ...(state === undefined ? {} : { state }) };
       const page = await readPages(
-        { limit, cursor: start },
+        { limit, cursor },
         async (query) => (await context.http((api) => api.listJobs({ query: { ...listed, ...query } }))).body,
       );
       context.print(page.items, table(page.items, columns, 'No jobs found.'), ...describeNext(page));
       requireAll(page.missing);
-    });
+    },
+  );
 
   group
     .command('show')
@@ -230,7 +224,7 @@ const nextActions: Readonly<Record<Job['state'], string>> = {
 /** Returns the state of a job that was not changed, and the possible actions. */
 const describeRefusal = ({ id, state }: Job): string => `Job ${id} is ${state}: ${nextActions[state]}.`;
 
-function toFilter({ service, type, key, error, conversation, request, createdAfter, createdBefore }: Filter) {
+function toFilter({ service, type, key, error, conversation, request, since, until }: Filter) {
   const given = {
     service,
     type,
@@ -238,8 +232,8 @@ function toFilter({ service, type, key, error, conversation, request, createdAft
     error,
     conversation_id: conversation,
     request_id: request,
-    created_after: createdAfter,
-    created_before: createdBefore,
+    created_after: since,
+    created_before: until,
   };
   return Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),

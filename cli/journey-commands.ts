@@ -1,9 +1,10 @@
 /** `journeys list|show` over HTTP (rules/cli#admin-cli). */
 import type { Command } from 'commander';
 import type { GetJourneyReply, ListJourneysReply } from '../clients/typescript/operations.ts';
+import { type OffsetPage, withOffsetPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { fields, table } from './output/table.ts';
-import { describeMore, type Page, withPage } from './record-search.ts';
+import { describeNext } from './pages.ts';
 
 type Listed = ListJourneysReply['body']['items'][number];
 type Step = GetJourneyReply['body']['steps'][number];
@@ -24,13 +25,13 @@ const stepColumns = {
 };
 
 export function registerJourneyCommands(journeys: Command, context: CliContext): void {
-  withPage(journeys.command('list').description('Lists journeys'), 200)
+  withOffsetPages(journeys.command('list').description('Lists journeys'), 'journeys', { max: 200 })
     .option('--q <text>', 'only journeys whose name or slug contains this text')
-    .action(async ({ q, ...page }: Page & { q?: string }) => {
-      const query = { ...page, ...(q === undefined ? {} : { q }) };
+    .action(async ({ q, ...page }: OffsetPage & { q?: string }) => {
+      const query = { limit: page.limit, offset: page.cursor, ...(q === undefined ? {} : { q }) };
       const { items, has_more: hasMore } = (await context.http((api) => api.listJourneys({ query }))).body;
-      const end = page.offset + items.length + (hasMore ? 1 : 0);
-      context.print(items, table(items, columns, 'No journeys.'), ...describeMore(page, end));
+      const next = hasMore ? String(page.cursor + items.length) : null;
+      context.print(items, table(items, columns, 'No journeys.'), ...describeNext({ next }));
     });
 
   journeys

@@ -4,13 +4,14 @@ import { scopes } from '#libs/contract';
 import { maxOverlapSeconds } from '#services/directory';
 import type { CreateKeyReply, RevokeKeyReply } from '../clients/typescript/operations.ts';
 import { findAccountId } from './account.ts';
+import { type OffsetPage, withConfirmation, withOffsetPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { CliError } from './failure.ts';
 import { describeNext, readPages } from './pages.ts';
-import { hiddenOption, parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
+import { parseId, parseOffset, parseTime } from './parse-options.ts';
 
 type Key = CreateKeyReply['body']['key'];
 type CreatedEndpoints = RevokeKeyReply['body']['webhook_endpoints'];
@@ -24,11 +25,8 @@ interface CreateOptions {
   expiresAt?: string;
 }
 
-interface ListOptions {
-  limit: number;
-  cursor?: number;
-  offset?: number;
-  account?: number;
+interface ListOptions extends OffsetPage {
+  readonly account?: number;
 }
 
 /** Maximum size of a page of keys. */
@@ -62,14 +60,10 @@ export function register(keys: Command, context: CliContext): void {
       showToken((await context.http((api) => api.createKey({ body }))).body, 'Created');
     });
 
-  keys
-    .command('list [email]')
+  withOffsetPages(keys.command('list [email]'), 'keys')
     .description('Lists the keys of an account, or of all accounts, newest first')
-    .option('--limit <count>', 'keys per page, at most 1000', parseLimit, 100)
-    .option('--cursor <cursor>', 'next page, as printed by the previous page', parseOffset)
-    .addOption(hiddenOption('--offset <count>').argParser(parseOffset))
     .option('--account <id>', 'id of the account, instead of its email', parseId)
-    .action(async (email: string | undefined, { limit, offset = 0, cursor = offset, account }: ListOptions) => {
+    .action(async (email: string | undefined, { limit, cursor, account }: ListOptions) => {
       if (email !== undefined && account !== undefined)
         throw new CliError('Specify the account by email or by id.', 'usage');
       const filter = await toAccount(context, email, account);
@@ -95,7 +89,7 @@ export function register(keys: Command, context: CliContext): void {
     .command('rotate <id>')
     .description('Creates a new token for a key and prints it, once; the old one is accepted until the overlap ends')
     .option(
-      '--overlap-seconds <count>',
+      '--overlap-seconds <seconds>',
       `default one day, at most ${maxOverlapSeconds}; 0 revokes the old token at once`,
       parseOffset,
     )
@@ -105,10 +99,8 @@ export function register(keys: Command, context: CliContext): void {
       showToken((await context.http((api) => api.rotateKey(call), `key ${id}`)).body, 'Rotated');
     });
 
-  keys
-    .command('revoke <id>')
+  withConfirmation(keys.command('revoke <id>'))
     .description('Permanently revokes a key, effective at once')
-    .option('--yes', 'skip the confirmation')
     .action(async (id: string, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This permanently revokes the key ${id}.`, id);
       const revoked = (await context.http((api) => api.revokeKey({ path: { key_id: id } }), `key ${id}`)).body;

@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createContext } from './context.ts';
-import { createProgram } from './program.ts';
 
 const repoDir = join(import.meta.dirname, '..');
 /** The tested commands need no platform, so no address is passed to them. */
@@ -23,36 +21,6 @@ function run(
 }
 
 describe('the admin CLI without a platform', () => {
-  it('loads only the requested command group, and lists the other groups by name and description', async () => {
-    const load = async (args: readonly string[] | 'all') =>
-      (await createProgram(args, { json: false, openContext: () => createContext({ json: false }) })).commands;
-    const sizeOf = (command: Awaited<ReturnType<typeof load>>[number]): number =>
-      command.commands.length + command.options.length + command.registeredArguments.length;
-    const all = await load('all');
-    expect(all.filter((command) => sizeOf(command) === 0)).toEqual([]);
-    for (const words of [[], ['--help'], ['frobnicate'], ['constructor']]) {
-      const none = await load(words);
-      expect(none.map((command) => [command.name(), command.description(), sizeOf(command)])).toEqual(
-        all.map((command) => [command.name(), command.description(), 0]),
-      );
-    }
-    for (const group of all) {
-      for (const words of [[group.name()], ['help', group.name()]]) {
-        const loaded = (await load(words)).filter((command) => sizeOf(command) > 0);
-        expect(loaded.map((command) => [command.name(), sizeOf(command)])).toEqual([[group.name(), sizeOf(group)]]);
-      }
-    }
-  });
-
-  it('does not connect to the platform for help, the version and usage errors', async () => {
-    const openContext = (): never => {
-      throw new Error('is not needed');
-    };
-    for (const words of [['--help'], ['--version'], ['frobnicate']]) {
-      expect((await createProgram(words, { json: false, openContext })).name()).toBe('coherence');
-    }
-  });
-
   it('prints its version (rules/operations#releases)', () => {
     const { version } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { version: string };
     expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });

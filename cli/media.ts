@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { media } from '#services/media';
+import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { moment } from './output/cell.ts';
@@ -37,12 +38,10 @@ function parseHours(text: string): number {
 }
 
 export function register(group: Command, context: CliContext): void {
-  group
-    .command('orphans')
+  withConfirmation(group.command('orphans'))
     .description('Lists objects without a record and records without an object; deletes the objects with --delete')
     .option('--min-age-hours <hours>', 'ignore newer objects', parseHours, defaultAgeHours)
     .option('--delete', 'delete the objects (records are never deleted: their objects can be restored from a backup)')
-    .option('--yes', 'with --delete: skip the confirmation')
     .option('--json', 'print {orphans, missing, deleted, scanned}')
     .action(async (options: Options) => {
       const needsConfirmation = options.delete === true && options.yes !== true;

@@ -1,6 +1,7 @@
 /** `memberships create|update|delete` over HTTP (W3). */
 import type { Command } from 'commander';
 import type { CreateMembershipRequest, UpdateMembershipRequest } from '../clients/typescript/operations.ts';
+import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { parseId } from './parse-options.ts';
@@ -32,11 +33,9 @@ export function register(memberships: Command, context: CliContext): void {
       context.print(reply, describeChanges(`membership ${id}`, reply.changes), describeObject({ ...reply.membership }));
     });
 
-  memberships
-    .command('delete')
+  withConfirmation(memberships.command('delete'))
     .argument('<id>', 'membership', parseId)
     .description('Removes a person from a holon; notes remain')
-    .option('--yes', 'skip the confirmation')
     .action(async (id: number, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This deletes membership ${id} and cannot be undone.`, String(id));
       await context.http((api) => api.deleteMembership({ path: { membership_id: id } }), `membership ${id}`);

@@ -3,49 +3,33 @@
  * notes as described in rules/memberships#notes.
  */
 import type { Command } from 'commander';
-import type { ListConversationNotesReply, ListNotesOfPersonReply } from '../clients/typescript/operations.ts';
+import { withConfirmation, withPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
-import { CliError } from './failure.ts';
+import { findCursor, listNotes, type Note, type NoteOwner } from './note-pages.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { parseId, parseLimit } from './parse-options.ts';
+import { describeNext } from './pages.ts';
+import { hiddenOption, parseId } from './parse-options.ts';
 
-interface Owner {
-  conversation?: number;
-  person?: number;
-  holon?: number;
-}
-
-interface Options extends Owner {
+interface Options extends NoteOwner {
   limit: number;
+  cursor?: string;
+  /** Of an earlier release: notes older than this one. */
   before?: number;
 }
 
-type Note = ListNotesOfPersonReply['body']['items'][number] | ListConversationNotesReply['body']['items'][number];
-
-/** Notes per request, the most that the API returns. */
-const notesPerPage = 200;
-
 export function register(notes: Command, context: CliContext): void {
-  notes
-    .command('list')
+  withPages(notes.command('list'), 'notes')
     .description('Lists notes, newest first')
     .option('--conversation <id>', 'notes of this conversation', parseId)
     .option('--person <id>', 'notes of this person', parseId)
     .option('--holon <id>', 'notes of this holon', parseId)
-    .option('--limit <count>', 'notes per page, at most 1000', parseLimit, 100)
-    .option('--before <id>', 'notes older than this one', parseId)
-    .action(async ({ limit, before, ...owner }: Options) => {
-      const notes: Note[] = [];
-      let isOlder = before === undefined;
-      for await (const note of readNotes(context, owner)) {
-        if (isOlder && notes.push(note) === limit) break;
-        isOlder ||= note.id === before;
-      }
-      const last = notes.length < limit ? undefined : notes.at(-1);
-      const more = last === undefined ? [] : [`More results may follow: --before ${last.id}`];
-      context.print(notes, table(notes, columns, 'No notes.'), ...more);
+    .addOption(hiddenOption('--before <id>').argParser(parseId))
+    .action(async ({ limit, before, cursor, ...owner }: Options) => {
+      const start = before === undefined ? cursor : await findCursor(context, owner, before);
+      const page = await listNotes(context, owner, { limit, cursor: start });
+      context.print(page.items, table(page.items, columns, 'No notes.'), ...describeNext(page));
     });
 
   notes
@@ -59,11 +43,9 @@ export function register(notes: Command, context: CliContext): void {
       context.print(reply, `Changed note ${id}.`);
     });
 
-  notes
-    .command('delete')
+  withConfirmation(notes.command('delete'))
     .description('Deletes your own note on a person or holon')
     .argument('<id>', 'note', parseId)
-    .option('--yes', 'skip the confirmation')
     .action(async (id: number, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This deletes note ${id} and cannot be undone.`, String(id));
       await context.http((api) => api.deleteNote({ path: { note_id: id } }), `note ${id}`);
@@ -78,29 +60,3 @@ const columns = {
   AUTHOR: ({ author_person: author }: Note) => author?.name,
   NOTE: ({ body }: Note) => body,
 };
-
-/** Yields the notes of the owner, newest first. @throws CliError unless exactly one owner is given */
-async function* readNotes(context: CliContext, { conversation, person, holon }: Owner): AsyncGenerator<Note> {
-  if ([conversation, person, holon].filter((id) => id !== undefined).length !== 1)
-    throw new CliError('Specify exactly one of --conversation, --person and --holon.', 'usage');
-  if (conversation !== undefined) {
-    for (let cursor: string | null | undefined; cursor !== null;) {
-      const query: { limit: number; cursor?: string } = { limit: notesPerPage, ...(cursor && { cursor }) };
-      const call = { path: { conversation_id: conversation }, query };
-      const { items, next }: ListConversationNotesReply['body'] = (
-        await context.http((api) => api.listConversationNotes(call), `conversation ${conversation}`)
-      ).body;
-      yield* items;
-      cursor = next;
-    }
-    return;
-  }
-  for (let offset = 0, count = 1; offset < count; offset += notesPerPage) {
-    const query = { limit: notesPerPage, offset };
-    const { body } = await (person === undefined
-      ? context.http((api) => api.listNotesOfHolon({ path: { holon_id: holon ?? 0 }, query }), `holon ${holon}`)
-      : context.http((api) => api.listNotesOfPerson({ path: { person_id: person }, query }), `person ${person}`));
-    yield* body.items;
-    count = body.count;
-  }
-}

@@ -4,12 +4,13 @@ import { jobStates } from '#libs/contract';
 import { encodePosition, operatorLists } from '#libs/cursor';
 import { AppError } from '#libs/errors';
 import type { ListPipelinesReply } from '../clients/typescript/operations.ts';
+import { withFormerName, withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { readPages } from './pages.ts';
-import { cursorText, parseId, parseLimit } from './parse-options.ts';
+import { describeNext, readPages } from './pages.ts';
+import { parseId } from './parse-options.ts';
 
 type PipelineStatus = ListPipelinesReply['body']['items'][number];
 
@@ -20,7 +21,6 @@ interface ListOptions {
   conversation?: number;
   limit: number;
   cursor?: string;
-  before?: string;
 }
 
 /** Returns the cursor that starts after an entry. */
@@ -30,35 +30,33 @@ function parseEntry(text: string): string {
 }
 
 export function register(group: Command, context: CliContext): void {
-  group
-    .command('list')
+  const list = withPages(group.command('list'), 'conversations')
     .description('Lists conversations in pipeline steps, latest entry first')
     .option('--journey <slug>', 'only conversations on this journey')
     .option('--step <slug>', 'only conversations in this step')
     .addOption(
       new Option('--state <state>', 'only conversations whose job is in this state').choices([...jobStates, 'none']),
     )
-    .option('--conversation <id>', 'only this conversation', parseId)
-    .option('--limit <count>', 'maximum number of results, at most 200', parseLimit, 100)
-    .option('--cursor <cursor>', cursorText)
-    .option('--before <entry>', 'entries older than this one', parseEntry)
-    .action(async ({ journey, step, state, conversation, limit, cursor, before }: ListOptions) => {
+    .option('--conversation <id>', 'only this conversation', parseId);
+  withFormerName(list, '--before <entry>', '--cursor', parseEntry).action(
+    async ({ journey, step, state, conversation, ...pages }: ListOptions) => {
       const filter = {
         ...(journey === undefined ? {} : { journey }),
         ...(step === undefined ? {} : { step }),
         ...(state === undefined ? {} : { state }),
         ...(conversation === undefined ? {} : { conversation_id: conversation }),
       };
-      const { items, next } = await readPages(
-        { limit: Math.min(limit, 200), cursor: cursor ?? before },
-        async (page) => (await context.http((api) => api.listPipelines({ query: { ...filter, ...page } }))).body,
+      const page = await readPages(
+        pages,
+        async (query) => (await context.http((api) => api.listPipelines({ query: { ...filter, ...query } }))).body,
       );
       context.print(
-        items,
-        table(items, columns, 'No conversations in pipeline steps.'),
-        ...(next === null ? [] : [`More results may follow: --cursor ${next}`]),
+        page.items,
+        table(page.items, columns, 'No conversations in pipeline steps.'),
+        ...describeNext(page),
       );
-    });
+    },
+  );
 
   group
     .command('retry')

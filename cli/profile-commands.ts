@@ -1,4 +1,4 @@
-/** `profiles list|use|remove` (rules/cli#profiles). */
+/** `profiles list|use|delete` (rules/cli#profiles). */
 import type { Command } from 'commander';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -43,12 +43,13 @@ export function register(profiles: Command, context: CliContext): void {
     });
 
   profiles
-    .command('remove <name>')
-    .description('Removes a profile from this machine; `logout` also ends its login')
+    .command('delete <name>')
+    .alias('remove')
+    .description('Deletes a profile from this machine; `logout` also ends its login')
     .action((name: string) => {
       if (!openProfiles(context.settings()).remove(name))
         throw new CliError(`Profile ${name} does not exist.`, 'not_found');
-      context.print({ profile: name }, `Removed the profile ${name}.`);
+      context.print({ profile: name }, `Deleted the profile ${name}.`);
     });
 }
 

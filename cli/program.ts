@@ -24,7 +24,7 @@ const groups: Readonly<Record<string, DeclaredGroup>> = {
   },
   logout: { description: 'End the login of a profile and remove its credential', load: () => import('./logout.ts') },
   whoami: { description: 'Show the profile in use, and its person or service key', load: () => import('./whoami.ts') },
-  profiles: { description: 'Stored profiles: list, use, remove', load: () => import('./profile-commands.ts') },
+  profiles: { description: 'Stored profiles: list, use, delete', load: () => import('./profile-commands.ts') },
   workspace: { description: 'Set-up data from a file', load: () => import('./workspace.ts') },
   accounts: { description: 'Accounts that may log in', load: () => import('./accounts.ts') },
   keys: { description: 'Service keys: tokens for programs, limited to scopes', load: () => import('./keys.ts') },

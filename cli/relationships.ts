@@ -1,6 +1,7 @@
 /** `relationships create|update|delete` over HTTP (W3). */
 import type { Command } from 'commander';
 import type { CreateRelationshipRequest, UpdateRelationshipRequest } from '../clients/typescript/operations.ts';
+import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { parseId } from './parse-options.ts';
@@ -40,11 +41,9 @@ export function register(relationships: Command, context: CliContext): void {
       );
     });
 
-  relationships
-    .command('delete')
+  withConfirmation(relationships.command('delete'))
     .argument('<id>', 'relationship', parseId)
     .description('Deletes a relationship; notes remain')
-    .option('--yes', 'skip the confirmation')
     .action(async (id: number, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This deletes relationship ${id} and cannot be undone.`, String(id));
       await context.http((api) => api.deleteRelationship({ path: { relationship_id: id } }), `relationship ${id}`);

@@ -1,9 +1,11 @@
 /** `spheres list|create|update` over HTTP (W15). */
 import { type Command, Option } from 'commander';
 import type { ListSpheresReply } from '../clients/typescript/operations.ts';
+import { withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { table } from './output/table.ts';
-import { cursorText, parseId, parseLimit } from './parse-options.ts';
+import { describeNext, readPages } from './pages.ts';
+import { parseId } from './parse-options.ts';
 import { describeChanges, describeObject, readBody } from './write-options.ts';
 
 type Sphere = ListSpheresReply['body']['items'][number];
@@ -15,17 +17,16 @@ const columns = {
 };
 
 export function register(spheres: Command, context: CliContext): void {
-  spheres
-    .command('list')
+  withPages(spheres.command('list'), 'spheres', { preset: 50 })
     .description('Lists spheres')
     .option('--all', 'also inactive ones')
-    .option('--limit <count>', 'spheres per page, at most 200', parseLimit, 50)
-    .option('--cursor <cursor>', cursorText)
-    .action(async ({ all, ...page }: { all?: true; limit: number; cursor?: string }) => {
-      const query = { ...page, ...(all === true && { include_inactive: true }) };
-      const { items, next } = (await context.http((api) => api.listSpheres({ query }))).body;
-      const more = next === null ? [] : [`More results: --cursor ${next}`];
-      context.print(items, table(items, columns, 'No spheres.'), ...more);
+    .action(async ({ all, ...pages }: { all?: true; limit: number; cursor?: string }) => {
+      const filter = all === true ? { include_inactive: true } : {};
+      const page = await readPages(
+        pages,
+        async (query) => (await context.http((api) => api.listSpheres({ query: { ...filter, ...query } }))).body,
+      );
+      context.print(page.items, table(page.items, columns, 'No spheres.'), ...describeNext(page));
     });
 
   spheres

@@ -4,53 +4,48 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { GetThreadReply, ListThreadsReply, ListThreadsRequest } from '../clients/typescript/operations.ts';
+import { withFormerName, withLimit, withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { describeNext, readPages } from './pages.ts';
-import { cursorText, parseId, parseLimit } from './parse-options.ts';
+import { cursorText, parseId } from './parse-options.ts';
 
 type ListOptions = Omit<ListThreadsRequest['query'] & object, 'limit'> & { readonly limit: number };
 
-/** Maximum number of threads or messages per request. */
-const maxThreads = 200;
-
 export function register(group: Command, context: CliContext): void {
-  group
-    .command('list')
+  withPages(group.command('list'), 'chats', { preset: 50 })
     .description('Lists chats, latest message first')
     .option('--agent <slug>', 'only chats with this agent')
     .addOption(new Option('--channel <channel>', 'only chats of this channel').choices(['web', 'telegram']))
     .option('--taken', 'only chats taken over by an operator')
     .option('--no-taken', 'only chats answered by the agent')
-    .option('--limit <count>', 'maximum number of results, at most 200', parseLimit, 50)
-    .option('--cursor <cursor>', cursorText)
     .action(async ({ limit, cursor, ...filter }: ListOptions) => {
       const page = await readPages(
-        { limit: Math.min(limit, maxThreads), cursor },
+        { limit, cursor },
         async (query) => (await context.http((api) => api.listThreads({ query: { ...filter, ...query } }))).body,
       );
       const items = page.items.map(toThread);
       context.print(items, table(items, threadColumns, 'No chats found.'), ...describeNext(page));
     });
 
-  group
-    .command('show')
+  const show = withLimit(group.command('show'), 'messages', { max: 200, preset: 50 })
     .description('Shows a chat with its newest messages and their authors')
     .argument('<thread>', 'id', parseThread)
-    .option('--limit <count>', 'maximum number of messages, at most 200', parseLimit, 50)
-    .option('--before <turn>', 'messages before this turn, as printed by the previous page', parseId)
-    .action(async (id: number, { limit, before }: { limit: number; before?: number }) => {
-      const query = { limit: Math.min(limit, maxThreads), ...(before === undefined ? {} : { before }) };
+    .option('--cursor <cursor>', cursorText, parseId);
+  withFormerName(show, '--before <turn>', '--cursor').action(
+    async (id: number, { limit, cursor }: { limit: number; cursor?: number }) => {
+      const query = { limit, ...(cursor === undefined ? {} : { before: cursor }) };
       const { body } = await context.http((api) => api.getThread({ path: { thread_id: id }, query }), `thread ${id}`);
       const found = { ...body, thread: toThread(body.thread), messages: body.messages.map(toMessage) };
       context.print(
         found,
         table([found.thread], threadColumns, ''),
         table(found.messages, messageColumns, 'No messages.'),
-        ...(found.before === null ? [] : [`Earlier messages: --before ${found.before}`]),
+        ...describeNext({ next: found.before === null ? null : String(found.before) }),
       );
-    });
+    },
+  );
 
   group
     .command('take')

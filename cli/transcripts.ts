@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TranscriptFormat, transcriptFormats } from '#services/transcripts';
-import type { ListImportEvidenceReply, SearchTranscriptsReply } from '../clients/typescript/operations.ts';
+import type { DownloadTranscriptRequest, ListImportEvidenceReply, SearchTranscriptsReply } from '../clients/typescript/operations.ts';
 import { UnreadableArtifact } from '../services/transcripts/artifact/unreadable.ts';
 import {
   compareEvidence,
@@ -14,11 +14,13 @@ import {
   type Difference,
   type Recomputed,
 } from '../services/transcripts/evidence/verify.ts';
+import { withFormerName, withPages, withTimes } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
+import { describeNext } from './pages.ts';
+import { cursorText, parseId, parseLimit, parseOffset } from './parse-options.ts';
 
 interface Options {
   conversation?: number;
@@ -65,21 +67,21 @@ interface ReadOptions {
   format?: TranscriptFormat;
   person?: number;
   limit?: number;
-  offset: number;
+  cursor: number;
 }
 
 interface SearchOptions {
   person?: number;
   holon?: string;
   journey?: string;
-  from?: string;
-  to?: string;
+  since?: string;
+  until?: string;
   limit: number;
   cursor?: string;
 }
 
 function registerReading(group: Command, context: CliContext): void {
-  group
+  const reading = group
     .command('read')
     .description('Writes the transcript of a conversation')
     .argument('<conversation>', 'id', parseId)
@@ -91,46 +93,52 @@ function registerReading(group: Command, context: CliContext): void {
       'only this speaker: a person id, or the negative id of an unresolved speaker',
       parseSpeaker,
     )
-    .option('--limit <count>', 'maximum number of utterances, at most 1000 (default: all)', parseLimit)
-    .option('--offset <count>', 'number of utterances to skip', parseOffset, 0)
-    .action(async (id: number, { format = context.json ? 'json' : 'md', person, ...part }: ReadOptions) => {
-      const query = { format, ...(person === undefined ? {} : { person_id: person }), ...part };
+    .option('--limit <count>', 'utterances per page, at most 1000 (default: all)', parseLimit)
+    .option('--cursor <cursor>', cursorText, parseOffset, 0);
+  withFormerName(reading, '--offset <count>', '--cursor').action(
+    async (id: number, { format = context.json ? 'json' : 'md', person, limit, cursor: offset }: ReadOptions) => {
+      const query = { format, ...(person === undefined ? {} : { person_id: person }), ...(limit && { limit }), offset };
       const call = { path: { conversation_id: id }, query };
       const { body } = await context.http((api) => api.downloadTranscript(call), `conversation ${id}`);
-      if (typeof body === 'string') context.print({ conversation_id: id, format, text: body }, body.trimEnd());
-      else context.print(body, JSON.stringify(body, null, 2));
-    });
+      const next = await findNext(context, call, limit);
+      if (typeof body !== 'string') context.print(body, JSON.stringify(body, null, 2));
+      else context.print({ conversation_id: id, format, text: body, next }, body.trimEnd());
+      if (next !== null) process.stderr.write(`${describeNext({ next }).join('')}\n`);
+    },
+  );
 
-  group
-    .command('search')
+  const search = withPages(group.command('search'), 'matches', { max: 100, preset: 20 })
     .description('Searches transcripts, best match first. Syntax: all words, "a phrase", -excluded, prefix*')
     .argument('<words...>', 'search text')
     .option('--person <id>', 'only utterances of this person', parseId)
     .option('--holon <slug>', 'only conversations whose event is this holon or below it')
-    .option('--journey <slug>', 'only conversations of this journey')
-    .option(
-      '--from <time>',
-      'only conversations that start at this time or later: a date, an instant, or an age (7d)',
-      (text) => parseTime(text),
-    )
-    .option('--to <time>', 'only conversations that start before this time', (text) => parseTime(text))
-    .option('--limit <count>', 'maximum number of results, at most 100', parseLimit, 20)
-    .option('--cursor <cursor>', 'next page, as printed by the previous page of the same search')
-    .action(async (words: string[], { person, holon, journey, from, to, limit, cursor }: SearchOptions) => {
+    .option('--journey <slug>', 'only conversations of this journey');
+  withTimes(search, 'only conversations that start');
+  withFormerName(search, '--from <time>', '--since');
+  withFormerName(search, '--to <time>', '--until').action(
+    async (words: string[], { person, holon, journey, since, until, ...pages }: SearchOptions) => {
       const query = {
         q: words.join(' '),
         ...(person === undefined ? {} : { person_id: person }),
         ...(holon === undefined ? {} : { holon_slug: holon }),
         ...(journey === undefined ? {} : { journey }),
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
-        limit: Math.min(limit, 100),
-        ...(cursor === undefined ? {} : { cursor }),
+        ...(since === undefined ? {} : { from: since }),
+        ...(until === undefined ? {} : { to: until }),
+        ...pages,
       };
-      const { items, next } = (await context.http((api) => api.searchTranscripts({ query }))).body;
-      const more = next === null ? [] : [`More results: --cursor ${next}`];
-      context.print(items, table(items, matchColumns, 'No matches.'), ...more);
-    });
+      const page = (await context.http((api) => api.searchTranscripts({ query }))).body;
+      context.print(page.items, table(page.items, matchColumns, 'No matches.'), ...describeNext(page));
+    },
+  );
+}
+
+/** Returns the cursor of the next page of a transcript; null at its end. */
+async function findNext(context: CliContext, call: DownloadTranscriptRequest, limit: number | undefined) {
+  if (limit === undefined) return null;
+  const offset = (call.query?.offset ?? 0) + limit;
+  const query = { ...call.query, format: 'json', limit: 1, offset } as const;
+  const { body } = await context.http((api) => api.downloadTranscript({ ...call, query }));
+  return body.segments.length > 0 ? String(offset) : null;
 }
 
 function parseSpeaker(text: string): number {

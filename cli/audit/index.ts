@@ -6,11 +6,11 @@ import { type ChainEnd, type ChainReport, verifyChain } from '#libs/audit';
 import { AppError } from '#libs/errors';
 import type { ListAuditReply } from '../../clients/typescript/operations.ts';
 import { findAccountId } from '../account.ts';
+import { withFormerName, withPages, withTimes } from '../common-options.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { moment, toned } from '../output/cell.ts';
 import { table } from '../output/table.ts';
-import { parseLimit, parseTime } from '../parse-options.ts';
 import { verifyFile, writeLine } from './chain-file.ts';
 import { describeNext, type Page, readPages } from '../pages.ts';
 import { serviceNames } from '../services.ts';
@@ -23,8 +23,8 @@ interface ListOptions {
   actor?: string;
   action?: string;
   target?: string;
-  from?: string;
-  to?: string;
+  since?: string;
+  until?: string;
   service?: ServiceName;
   limit: number;
   cursor?: string;
@@ -35,23 +35,18 @@ const linksOfPage = 1_000;
 export function register(group: Command, context: CliContext): void {
   const service = (): Option => new Option('--service <name>', 'only the log of this service').choices(serviceNames);
 
-  group
-    .command('list')
+  const list = withPages(group.command('list'), 'entries')
     .description('Lists entries, newest first')
     .option('--actor <email-or-id>', 'only entries of this account')
     .option('--action <action>', 'only entries with this action, e.g. login')
     .option('--target <type:id>', 'only entries about this target, e.g. account:7')
-    .option('--from <time>', 'only entries from this time or later: a date, an instant, or an age (7d)', (text) =>
-      parseTime(text),
-    )
-    .option('--to <time>', 'only entries from before this time', (text) => parseTime(text))
-    .addOption(service())
-    .option('--limit <count>', 'entries per page, at most 1000', parseLimit, 100)
-    .option('--cursor <cursor>', 'next page, as printed by the previous page')
-    .action(async (options: ListOptions) => {
-      const page = await list(context, options);
-      context.print(page.items, table(page.items, columns, 'No entries.'), ...describeNext(page));
-    });
+    .addOption(service());
+  withTimes(list, 'only entries written');
+  withFormerName(list, '--from <time>', '--since');
+  withFormerName(list, '--to <time>', '--until').action(async (options: ListOptions) => {
+    const page = await listEntries(context, options);
+    context.print(page.items, table(page.items, columns, 'No entries.'), ...describeNext(page));
+  });
 
   group
     .command('verify')
@@ -123,7 +118,12 @@ const columns = {
 };
 
 /** @throws CliError when there are no entries, because no account has the email */
-async function list(context: CliContext, { limit, cursor, ...filter }: ListOptions): Promise<Page<Entry>> {
+async function listEntries(
+  context: CliContext,
+  { limit, cursor, since, until, ...rest }: ListOptions,
+): Promise<Page<Entry>> {
+  const times = { ...(since && { from: since }), ...(until && { to: until }) };
+  const filter = { ...rest, ...times };
   const page = await readPages(
     { limit, cursor },
     async (query) => (await context.http((api) => api.listAudit({ query: { ...filter, ...query } }))).body,

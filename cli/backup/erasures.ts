@@ -12,7 +12,7 @@ export async function storeErasuresWithBackups(context: CliContext): Promise<voi
   const store = (context.setting('BACKUP_URL') ?? '') === '' ? undefined : openStore(context);
   if (store === undefined) return;
   try {
-    const target = openTarget(context, undefined, 'BACKUP_URL');
+    const target = openTarget(context, undefined);
     try {
       await keepErasures(store, target);
     } finally {

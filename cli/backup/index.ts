@@ -15,6 +15,7 @@ import {
   verifyBackup,
 } from '#libs/backup';
 import { listMigrations, releaseVersion } from '#libs/release';
+import { withConfirmation, withFormerName } from '../common-options.ts';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';
 import { CliError, describeFailure } from '../failure.ts';
@@ -23,26 +24,25 @@ import { fields, table } from '../output/table.ts';
 import { createProgress, sizeOf } from './progress.ts';
 import { openStore, openTarget, readDatabaseUrl, readRecipients } from './settings.ts';
 
-interface SourceOptions {
-  from?: string;
+interface PlaceOptions {
+  location?: string;
 }
-interface CreateOptions {
-  out?: string;
+interface CreateOptions extends PlaceOptions {
   objects?: true;
   fresh?: true;
   connections: number;
 }
-interface VerifyOptions extends SourceOptions {
+interface VerifyOptions extends PlaceOptions {
   digest?: string;
   objects: boolean;
 }
-export interface RestoreOptions extends SourceOptions {
+export interface RestoreOptions extends PlaceOptions {
   digest?: string;
   identityFile?: string;
   allowPlain?: true;
   yes?: true;
 }
-interface PruneOptions extends SourceOptions {
+interface PruneOptions extends PlaceOptions {
   keepDays: number;
   dryRun?: true;
   yes?: true;
@@ -53,11 +53,15 @@ export function register(group: Command, context: CliContext): void {
   registerReading(group, context);
 }
 
+/** Adds `--location`. @param former its name in earlier releases */
+function withLocation(command: Command, former: '--out <place>' | '--from <place>'): Command {
+  command.option('--location <place>', 'a folder or s3://bucket/prefix (default: BACKUP_URL)');
+  return withFormerName(command, former, '--location');
+}
+
 function registerMaking(group: Command, context: CliContext): void {
-  group
-    .command('create')
+  withLocation(group.command('create'), '--out <place>')
     .description('Creates a backup of a consistent snapshot; resumes a backup that was interrupted after its database')
-    .option('--out <place>', 'a folder or s3://bucket/prefix (default: BACKUP_URL)')
     .option('--objects', 'include the contents of all files; contents of earlier backups are not copied again')
     .option('--fresh', 'do not resume an interrupted backup')
     .option(
@@ -69,15 +73,12 @@ function registerMaking(group: Command, context: CliContext): void {
     .option('--json', 'print {id, digest, …}')
     .action((options: CreateOptions) => withBackupErrors(() => create(context, options)));
 
-  group
-    .command('prune')
+  withConfirmation(withLocation(group.command('prune'), '--from <place>'))
     .description(
       'Removes backups older than some days and file contents without a backup; keeps the newest complete backup',
     )
     .requiredOption('--keep-days <days>', 'keep newer backups', parseDays)
-    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
     .option('--dry-run', 'show what would be removed')
-    .option('--yes', 'skip the confirmation')
     .action((options: PruneOptions) =>
       withBackupErrors(() =>
         withTarget(context, options, async (target) => {
@@ -114,11 +115,9 @@ function registerMaking(group: Command, context: CliContext): void {
 }
 
 function registerReading(group: Command, context: CliContext): void {
-  group
-    .command('list')
+  withLocation(group.command('list'), '--from <place>')
     .description('Lists backups, newest first')
-    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
-    .action((options: SourceOptions) =>
+    .action((options: PlaceOptions) =>
       withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const items: Listed[] = [];
@@ -128,28 +127,23 @@ function registerReading(group: Command, context: CliContext): void {
       ),
     );
 
-  group
-    .command('verify')
+  withLocation(group.command('verify'), '--from <place>')
     .description('Reads a complete backup and compares it with its manifest; needs no secret key')
     .argument('[id]', 'backup id (default: the newest complete backup)')
-    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
     .option('--digest <sha256>', 'require this digest, as printed by `backup create`', parseDigest)
     .option('--no-objects', 'do not verify the contents of files')
     .action((id: string | undefined, options: VerifyOptions) =>
       withBackupErrors(() => withTarget(context, options, (target) => verify(context, target, id, options))),
     );
 
-  group
-    .command('restore')
+  withConfirmation(withLocation(group.command('restore'), '--from <place>'))
     .description(
       'Restores a backup into an empty installation of the same or a newer release, while no service is running',
     )
     .argument('[id]', 'backup id (default: the newest complete backup)')
-    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
     .option('--digest <sha256>', 'require this digest, as printed by `backup create`', parseDigest)
     .option('--identity-file <file>', 'secret keys of an encrypted backup (default: BACKUP_IDENTITY)')
     .option('--allow-plain', 'accept an unencrypted backup although a secret key is set')
-    .option('--yes', 'skip the confirmation')
     .action((id: string | undefined, options: RestoreOptions) =>
       withBackupErrors(() =>
         withTarget(context, options, async (target) => {
@@ -165,7 +159,7 @@ function registerReading(group: Command, context: CliContext): void {
 }
 
 async function create(context: CliContext, options: CreateOptions): Promise<void> {
-  const target = openTarget(context, options.out, '--out');
+  const target = openTarget(context, options.location);
   const store = openStore(context);
   try {
     const seal = createSeal(readRecipients(context));
@@ -283,10 +277,10 @@ const columns = {
 
 async function withTarget(
   context: CliContext,
-  { from }: SourceOptions,
+  { location }: PlaceOptions,
   work: (target: BackupTarget) => Promise<void>,
 ): Promise<void> {
-  const target = openTarget(context, from, '--from');
+  const target = openTarget(context, location);
   try {
     await work(target);
   } finally {

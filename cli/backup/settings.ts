@@ -15,7 +15,7 @@ import { CliError } from '../failure.ts';
 export const backupSettings = Type.Object({
   BACKUP_URL: Type.Optional(
     Type.String({
-      description: 'location of backups: a folder, or s3://bucket/prefix; overridden by `--out` and `--from`',
+      description: 'location of backups: a folder, or s3://bucket/prefix; overridden by `--location`',
     }),
   ),
   BACKUP_RECIPIENTS: Type.Optional(
@@ -56,9 +56,9 @@ export const backupSettings = Type.Object({
 const identityFileBytes = 64 * 1024;
 
 /** Opens the backup location in `given`, or else in BACKUP_URL. @throws CliError when both are missing */
-export function openTarget(context: CliContext, given: string | undefined, option: string): BackupTarget {
+export function openTarget(context: CliContext, given: string | undefined): BackupTarget {
   const location = given ?? context.setting('BACKUP_URL') ?? '';
-  if (location === '') throw new CliError(`Specify the location of the backups: ${option} or BACKUP_URL.`, 'usage');
+  if (location === '') throw new CliError(`Specify the location of the backups: --location or BACKUP_URL.`, 'usage');
   const address = readStoreAddress(location);
   if (address === undefined) {
     if (/^[a-z0-9+.-]+:\/\//i.test(location))

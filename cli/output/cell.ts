@@ -17,7 +17,7 @@ interface Toned {
 
 export type Cell = string | number | boolean | Moment | Toned | null | undefined;
 
-/** Returns a cell with an ISO 8601 time, which a terminal shows as a relative time. */
+/** Returns a cell with an ISO 8601 time, which a terminal shows as a short local time. */
 export const moment = (at: string | null): Moment | null => (at === null ? null : { at });
 
 /** Returns a cell with a word that is coloured in a terminal. */
@@ -33,7 +33,7 @@ export function textOf(cell: Cell, screen: Screen): string {
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell !== 'object') return inLine(String(cell));
   if ('text' in cell) return inLine(cell.text);
-  return screen.hasRelativeTimes ? describeDistance(Date.parse(cell.at) - screen.now()) : inLine(cell.at);
+  return screen.hasShortTimes ? describeTime(Date.parse(cell.at), screen.now()) : inLine(cell.at);
 }
 
 /** Returns the text with the colour of the cell. @param text of the cell, or one line of that text */
@@ -51,23 +51,27 @@ export function inLine(text: string): string {
     .trim();
 }
 
-/** Seconds of each unit, and the count at which the next larger unit is used. */
-const units = [
-  { seconds: 1, max: 60, one: 's', many: 's' },
-  { seconds: 60, max: 60, one: 'min', many: 'min' },
-  { seconds: 3_600, max: 48, one: 'h', many: 'h' },
-  { seconds: 86_400, max: 60, one: 'day', many: 'days' },
-  { seconds: 30.44 * 86_400, max: 24, one: 'month', many: 'months' },
-  { seconds: 365.25 * 86_400, max: Infinity, one: 'year', many: 'years' },
-] as const;
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+const hourMs = 3_600_000;
 
-/** Returns a time distance as text, e.g. `3 min ago`. @param distanceMs positive for the future */
-export function describeDistance(distanceMs: number): string {
+/**
+ * Returns a time as text: the distance within an hour (`3 min ago`), else the time of the local time zone: `14:05` today,
+ * `28 Nov 14:05` of this year, `28 Nov 2025` of others.
+ * @param at Unix time in milliseconds, as `now`
+ */
+export function describeTime(at: number, now: number): string {
+  if (!Number.isFinite(at)) return '–';
+  if (Math.abs(at - now) < hourMs) return describeDistance(at - now);
+  const [time, today] = [new Date(at), new Date(now)];
+  const day = `${time.getDate()} ${months[time.getMonth()]}`;
+  if (time.getFullYear() !== today.getFullYear()) return `${day} ${time.getFullYear()}`;
+  const clock = [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+  return time.toDateString() === today.toDateString() ? clock : `${day} ${clock}`;
+}
+
+function describeDistance(distanceMs: number): string {
   const seconds = Math.floor(Math.abs(distanceMs) / 1_000);
-  if (!Number.isFinite(seconds)) return '–';
   if (seconds === 0) return 'now';
-  const unit = units.find((item) => seconds < item.seconds * item.max) ?? units[units.length - 1]!;
-  const count = Math.floor(seconds / unit.seconds);
-  const text = `${count} ${count === 1 ? unit.one : unit.many}`;
+  const text = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
   return distanceMs > 0 ? `in ${text}` : `${text} ago`;
 }

@@ -7,8 +7,8 @@ export interface Screen {
   /** Columns per line; infinite when the output is not a terminal. */
   readonly columns: number;
   readonly isTerminal: boolean;
-  /** True for relative times such as "3 min ago": in a terminal without --utc. */
-  readonly hasRelativeTimes: boolean;
+  /** True for short local times such as `28 Nov 14:05`: in a terminal without --utc. */
+  readonly hasShortTimes: boolean;
   now(): number;
   /** Colours a text if the output is a terminal, unless NO_COLOR or FORCE_COLOR is set. */
   paint(style: Style, text: string): string;
@@ -21,7 +21,7 @@ export function screenOf(stream: NodeJS.WriteStream, utc = false): Screen {
   return {
     columns: stream.isTTY ? stream.columns || usualColumns : Infinity,
     isTerminal: stream.isTTY,
-    hasRelativeTimes: stream.isTTY && !utc,
+    hasShortTimes: stream.isTTY && !utc,
     now: Date.now,
     paint: (style, text) => styleText(style, text, { stream }),
   };

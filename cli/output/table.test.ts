@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeDistance, moment, toned } from './cell.ts';
+import { describeTime, moment, toned } from './cell.ts';
 import type { Screen } from './screen.ts';
 import { fields, table, type View } from './table.ts';
 
@@ -7,14 +7,14 @@ const now = Date.parse('2030-01-01T12:00:00Z');
 const pipe: Screen = {
   columns: Infinity,
   isTerminal: false,
-  hasRelativeTimes: false,
+  hasShortTimes: false,
   now: () => now,
   paint: (_, text) => text,
 };
 const terminal = (columns: number): Screen => ({
   columns,
   isTerminal: true,
-  hasRelativeTimes: true,
+  hasShortTimes: true,
   now: () => now,
   paint: (style, text) => `<${String(style)}>${text}</>`,
 });
@@ -114,15 +114,17 @@ describe('fields', () => {
   });
 });
 
-describe('describeDistance', () => {
+describe('describeTime', () => {
+  const noon = new Date(2030, 4, 20, 12).getTime();
   it.each([
-    [0, 'now'],
-    [-59_000, '59 s ago'],
-    [-60_000, '1 min ago'],
-    [3_600_000, 'in 1 h'],
-    [-47.5 * 3_600_000, '47 h ago'],
-    [-48 * 3_600_000, '2 days ago'],
-    [-90 * 86_400_000, '2 months ago'],
-    [-800 * 86_400_000, '2 years ago'],
-  ])('describes a distance of %d ms as %s', (distance, text) => expect(describeDistance(distance)).toBe(text));
+    [new Date(2030, 4, 20, 12), 'now'],
+    [new Date(2030, 4, 20, 11, 59, 1), '59 s ago'],
+    [new Date(2030, 4, 20, 11, 57), '3 min ago'],
+    [new Date(2030, 4, 20, 12, 59), 'in 59 min'],
+    [new Date(2030, 4, 20, 9, 5), '09:05'],
+    [new Date(2030, 4, 21, 0, 5), '21 May 00:05'],
+    [new Date(2030, 0, 1, 0, 0), '1 Jan 00:00'],
+    [new Date(2029, 11, 31, 23, 59), '31 Dec 2029'],
+    [new Date(NaN), '–'],
+  ])('describes %s as %s', (time, text) => expect(describeTime(time.getTime(), noon)).toBe(text));
 });

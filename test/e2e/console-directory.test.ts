@@ -92,10 +92,10 @@ describe('console pages of people and holons (P6; rules/console#what-people-wrot
   });
 
   it.each([
-    ['people?q=ada', 'coherence people search --limit 50 --offset 0 --json -- ada', 'Ada'],
+    ['people?q=ada', 'coherence people list --q ada --limit 50 --cursor 0 --json', 'Ada'],
     [
       'holons?class=event&q=look',
-      'coherence holons search --class event --limit 50 --offset 0 --json -- look',
+      'coherence holons list --q look --class event --limit 50 --cursor 0 --json',
       'Event look',
     ],
   ])('%s displays the admin CLI command that lists the same items', async (path, command, name) => {

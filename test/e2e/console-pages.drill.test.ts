@@ -175,7 +175,7 @@ describe('admin CLI commands on console pages (P6; rules/console#commands)', () 
         );
         for (const words of commands) {
           if (words[0] === 'events') {
-            expect(await browser.platform.cli(...words, '--after', '', '--count', '1')).toMatchObject({ code: 0 });
+            expect(await browser.platform.cli(...words, '--cursor', '', '--limit', '1')).toMatchObject({ code: 0 });
             continue;
           }
           const result = await execute(words);

@@ -46,7 +46,7 @@ export function AuditPage({ query }) {
   const live = useLive(query.toString(), (signal) =>
     call('GET', '/ops/audit', { query: { ...filters, limit: rows }, signal }),
   );
-  const { cursor, ...filter } = filters;
+  const { cursor, from: since, to: until, ...filter } = filters;
   return html`<${Heading} title="Audit"><${Freshness} live=${live} /><//>
     <${Filters} fields=${fields} query=${query} />
     <${Trouble} live=${live} />
@@ -61,7 +61,9 @@ export function AuditPage({ query }) {
               empty="No entries match these filters."
             />
             <${Pages} query=${query} name="cursor" next=${live.data.next} />
-            <${Command} words=${['audit', 'list', ...toOptions({ ...filter, cursor, limit: String(rows) })]} />`
+            <${Command}
+              words=${['audit', 'list', ...toOptions({ ...filter, since, until, cursor, limit: String(rows) })]}
+            />`
     }`;
 }
 

@@ -121,7 +121,7 @@ function Transcript({ path, id }) {
         : null
     }
     <${Command}
-      words=${['transcripts', 'read', id, ...toOptions({ limit: String(rows), offset: String(last) })]}
+      words=${['transcripts', 'read', id, ...toOptions({ limit: String(rows), cursor: String(last) })]}
       what="read the transcript"
     />`;
 }

@@ -85,7 +85,7 @@ function toCommand({ q, person_id: person, holon_slug: holon, journey, from, to,
   return [
     'transcripts',
     'search',
-    ...toOptions({ person, holon, journey, from, to, limit: String(rows), cursor }),
+    ...toOptions({ person, holon, journey, since: from, until: to, limit: String(rows), cursor }),
     ...toWords(q),
   ];
 }

@@ -47,7 +47,7 @@ export function EndpointsPage({ query }) {
             />
             <${Pages} query=${query} name="offset" next=${data.items.length === rows ? String(offset + rows) : null} />
             <${Command}
-              words=${['endpoints', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]}
+              words=${['endpoints', 'list', ...toOptions({ account, limit: String(rows), cursor: String(offset) })]}
             />`
     }`;
 }

@@ -74,7 +74,7 @@ export function EventsPage({ query }) {
             empty="No events since this page was opened."
           />`
     }
-    <${Command} words=${['events', 'tail', ...toOptions({ types })]} />`;
+    <${Command} words=${['events', 'tail', ...toOptions({ type: types })]} />`;
 }
 
 /**

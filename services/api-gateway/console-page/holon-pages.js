@@ -2,7 +2,7 @@
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
-import { Command, Facts, Filters, List, Pages, toOptions, toWords } from './parts.js';
+import { Command, Facts, Filters, List, Pages, toOptions } from './parts.js';
 import { Channels, Count, idOf, membershipId, nextOf, Notes, rows, Words } from './people-pages.js';
 import { Time } from './times.js';
 import { html } from './ui.js';
@@ -59,7 +59,7 @@ export function HolonsPage({ query }) {
             <${Pages} query=${query} name="offset" next=${live.data.has_more ? String(offset + rows) : null} />`
     }
     <${Command}
-      words=${['holons', 'search', ...toOptions({ class: ofClass, parent, limit: String(rows), offset: String(offset) }), ...toWords(q)]}
+      words=${['holons', 'list', ...toOptions({ q, class: ofClass, parent, limit: String(rows), cursor: String(offset) })]}
     />`;
 }
 
@@ -103,7 +103,7 @@ export function HolonPage({ names: [id = ''], query }) {
             <${Notes} notes=${notes.items} />
             <${Pages} query=${query} name="offset" next=${nextOf(offset, [memberships, relationships, notes])} />
             <${Command}
-              words=${['holons', 'show', id, ...toOptions({ limit: String(rows), offset: String(offset) })]}
+              words=${['holons', 'show', id, ...toOptions({ limit: String(rows), cursor: String(offset) })]}
               what="show people and relationships"
             />
             <${Command}

@@ -175,8 +175,8 @@ function optionsOf({
   error,
   conversation_id: conversation,
   request_id: request,
-  created_after: after,
-  created_before: before,
+  created_after: since,
+  created_before: until,
 }) {
   return toOptions({
     service,
@@ -185,8 +185,8 @@ function optionsOf({
     error,
     conversation,
     request,
-    'created-after': after,
-    'created-before': before,
+    since,
+    until,
   });
 }
 

@@ -65,7 +65,7 @@ export function KeysPage({ query }) {
             />
             <${Pages} query=${query} name="offset" next=${next} />
             <${Command}
-              words=${['keys', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]}
+              words=${['keys', 'list', ...toOptions({ account, limit: String(rows), cursor: String(offset) })]}
             />`
     }
     ${isCreating ? html`<${NewKey} onClose=${() => setCreating(false)} onCreated=${showToken} />` : null}

@@ -3,7 +3,7 @@ import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { toFigure } from './language.js';
 import { Freshness, Trouble, useLive } from './live.js';
-import { Command, Facts, Filters, List, Pages, toOptions, toWords } from './parts.js';
+import { Command, Facts, Filters, List, Pages, toOptions } from './parts.js';
 import { toPlainText } from './plain-text.js';
 import { Time } from './times.js';
 import { html } from './ui.js';
@@ -52,7 +52,7 @@ export function PeoplePage({ query }) {
             <${Pages} query=${query} name="offset" next=${live.data.has_more ? String(offset + rows) : null} />`
     }
     <${Command}
-      words=${['people', 'search', ...toOptions({ limit: String(rows), offset: String(offset) }), ...toWords(query.get('q'))]}
+      words=${['people', 'list', ...toOptions({ q: query.get('q'), limit: String(rows), cursor: String(offset) })]}
     />`;
 }
 
@@ -101,7 +101,7 @@ export function PersonPage({ names: [id = ''], query }) {
             <${Notes} notes=${data.notes.items} />
             <${Pages} query=${query} name="offset" next=${nextOf(offset, [data.memberships, data.notes])} />
             <${Command}
-              words=${['people', 'show', id, ...toOptions({ limit: String(rows), offset: String(offset) })]}
+              words=${['people', 'show', id, ...toOptions({ limit: String(rows), cursor: String(offset) })]}
               what="show the memberships"
             />
             <${Command}

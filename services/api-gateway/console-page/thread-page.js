@@ -67,7 +67,7 @@ export function ThreadPage({ names: [id = ''] }) {
             ${data.thread.taken_by === null ? null : html`<${Write} path=${path} id=${id} isOfCli=${data.thread.taken_by.account === null} onDone=${live.refresh} />`}`
     }
     <${Command}
-      words=${['threads', 'show', id, ...toOptions({ limit: String(rows), before: before?.toString() })]}
+      words=${['threads', 'show', id, ...toOptions({ limit: String(rows), cursor: before?.toString() })]}
       what="show it"
     />`;
 }
