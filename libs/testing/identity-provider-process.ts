@@ -98,6 +98,7 @@ function makeKeys(): void {
     findAccount: (_ctx, subject) => ({ accountId: subject, claims: () => ({ sub: subject, ...people.get(subject) }) }),
     extraTokenClaims: (_ctx, token) => ({ ...people.get('accountId' in token ? token.accountId : '') }),
     features: {
+      deviceFlow: { enabled: true },
       resourceIndicators: {
         // Disabled when only `userinfo_endpoint` returns the email, because a token for our API is not valid at this
         // endpoint.

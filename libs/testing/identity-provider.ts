@@ -33,7 +33,10 @@ export interface IdentityProvider {
   sign(claims?: Claims, header?: Claims): Promise<string>;
   /** Returns an access token for our API, as an app receives it by the code flow. */
   accessToken(subject: string): Promise<string>;
-  /** Signs the subject in at the authorization URL, and returns the URL to which the browser is redirected. */
+  /**
+   * Signs the subject in at the authorization URL, or confirms the code of a device at its verification URL. Returns the
+   * URL to which the browser is redirected, or of the last page.
+   */
   signIn(authorizationUrl: string, subject: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -44,6 +47,8 @@ const consoleUri = 'http://127.0.0.1:8080/console';
 export const consoleClientId = 'console';
 export const confidentialClientId = 'console-with-secret';
 export const confidentialClientSecret = 'a-secret-of-the-console-of-the-tests';
+/** A public client that may use the device flow. */
+export const deviceClientId = 'cli';
 const appClientId = 'app';
 const appRedirectUri = 'http://127.0.0.1:8085/callback';
 const audience = 'https://api.coherence.example.org';
@@ -72,6 +77,13 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       redirect_uris: [consoleRedirectUri],
     },
     { ...publicClient, client_id: appClientId, redirect_uris: [appRedirectUri] },
+    {
+      ...publicClient,
+      client_id: deviceClientId,
+      grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+      response_types: [],
+      redirect_uris: [],
+    },
   ];
   const script = startScriptProcess(join(import.meta.dirname, 'identity-provider-process.ts'), {
     IDENTITY_PROVIDER: JSON.stringify({ audience, clients }),
@@ -146,7 +158,7 @@ async function getAccessToken(issuer: string, subject: string): Promise<string> 
 
 /**
  * Follows redirects with cookies, through the provider's sign-in and consent pages. Returns the first URL on another
- * site.
+ * site, or of the page that confirms the sign-in of a device.
  */
 async function followSignIn(authorizationUrl: string, subject: string): Promise<string> {
   const { origin } = new URL(authorizationUrl);
@@ -172,12 +184,13 @@ async function followSignIn(authorizationUrl: string, subject: string): Promise<
       continue;
     }
     const page = await answer.text();
+    if (page.includes('<title>Sign-in Success</title>')) return url;
     const [, action] = /<form[^<>]* action="([^"]+)"/.exec(page) ?? [];
     if (action === undefined) throw new Error(`the provider shows no form: ${answer.status} ${page.slice(0, 500)}`);
     url = new URL(action, url).href;
-    form = new URLSearchParams(
-      page.includes('value="login"') ? { prompt: 'login', login: subject, password: 'x' } : { prompt: 'consent' },
-    );
+    form = new URLSearchParams(page.includes('value="login"') ? { login: subject, password: 'x' } : {});
+    for (const [, name = '', value = ''] of page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g))
+      form.set(name, value);
   }
   throw new Error('the provider sends the browser round in a circle');
 }

@@ -10,6 +10,7 @@ export {
   confidentialClientId,
   confidentialClientSecret,
   consoleClientId,
+  deviceClientId,
   consoleRedirectUri,
   startIdentityProvider,
   type IdentityProvider,

@@ -1,6 +1,11 @@
 /** Identity provider tokens for apps and operators: HTTP and the admin CLI (rules/access#identity-provider). */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
+import { deviceClientId, type IdentityProvider, runCli, startIdentityProvider } from '#libs/testing';
 import { checkIssuer } from '../../cli/doctor/issuer.ts';
 import {
   applyDemo,
@@ -43,6 +48,65 @@ const statusOf = async (token: string): Promise<number> => (await whoami(token))
 const statusesOf = async (token: string): Promise<number[]> => [
   ...new Set(await Promise.all([1, 2, 3, 4, 5, 6].map(() => statusOf(token)))),
 ];
+
+describe('login with the device flow of the identity provider (rules/cli#profiles)', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'device-login-'));
+    await platform.apply({
+      people: [{ key: 'fay', name: 'Fay' }],
+      accounts: [{ email: 'fay@example.org', person: 'fay' }],
+    });
+    await provider.describe('fay', { email: 'fay@example.org', email_verified: true });
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const variables = () => ({
+    NATS_URL: '',
+    COHERENCE_DATA_DIR: folder,
+    COHERENCE_CONFIG_DIR: folder,
+    OIDC_ISSUER: provider.issuer,
+  });
+  const login = (clientId: string) => ['login', '--url', platform.baseUrl, '--oidc', '--client-id', clientId];
+  const whoamiOfCli = async () =>
+    JSON.parse((await runCli(['whoami', '--json'], variables())).stdout) as Record<string, unknown>;
+
+  it('prints an address, stores a profile after the sign-in there, and renews its token', async () => {
+    const child = spawn(process.execPath, ['cli/main.ts', ...login(deviceClientId), '--profile', 'work'], {
+      env: { ...process.env, NODE_OPTIONS: '', ...variables() },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const stdout = text(child.stdout);
+    let stderr = '';
+    for await (const chunk of child.stderr) {
+      stderr += String(chunk);
+      const [, url] = /Open (\S+) and confirm the code \S+\.\n/.exec(stderr) ?? [];
+      if (url !== undefined && stderr.endsWith('\n')) await provider.signIn(url, 'fay');
+    }
+    expect([stderr, await stdout]).toEqual([
+      expect.stringMatching(/^Open \S+ and confirm the code \S+\.\n$/),
+      expect.stringContaining(`Logged in to ${platform.baseUrl} as Fay.`),
+    ]);
+    const person = expect.objectContaining({ name: 'Fay' });
+    expect(await whoamiOfCli()).toMatchObject({ profile: 'work', person });
+
+    const file = join(folder, 'profiles.json');
+    const stored = JSON.parse(await readFile(file, 'utf8')) as { profiles: { work: { token: string } } };
+    const { token } = stored.profiles.work;
+    stored.profiles.work.token = await provider.sign({ sub: 'fay', exp: 1 });
+    await writeFile(file, JSON.stringify(stored));
+    expect(await whoamiOfCli()).toMatchObject({ profile: 'work', person });
+    const renewed = JSON.parse(await readFile(file, 'utf8')) as typeof stored;
+    expect([token, stored.profiles.work.token]).not.toContain(renewed.profiles.work.token);
+  });
+
+  it('stores nothing when the provider rejects the client', async () => {
+    expect(await runCli([...login('app'), '--profile', 'none'], variables())).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Sign-in at the identity provider failed: /),
+    });
+    expect((await runCli(['whoami', '--profile', 'none'], variables())).code).toBe(1);
+  });
+});
 
 describe('tokens of the identity provider (S1, S2)', () => {
   it('accepts an identity token like a per-user token after the admin CLI has linked its subject', async () => {
