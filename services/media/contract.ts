@@ -7,6 +7,7 @@ import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { cleanUpJobs } from './clean-up/contract.ts';
 import { downloadRpcs } from './downloads/contract.ts';
 import { ticketRpcs } from './http/contract.ts';
+import { logoJobs } from './logos/contract.ts';
 import { operatorRpcs } from './operator/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 import { ownTimelineRpcs } from './timeline/contract.ts';
@@ -32,7 +33,7 @@ export const media = defineService({
     ...ticketRpcs,
     ...operatorRpcs,
   },
-  jobs: { ...jobsOf('media', pipelineJobs), ...cleanUpJobs, ...videohostJobs },
+  jobs: { ...jobsOf('media', pipelineJobs), ...cleanUpJobs, ...logoJobs, ...videohostJobs },
   events: {},
   feed: recordingFeed,
   consumers: {

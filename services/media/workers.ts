@@ -20,6 +20,8 @@ import { createCleanUpWorkers } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
+import { logoJobs } from './logos/contract.ts';
+import { createLogoWorkers } from './logos/workers.ts';
 import { createRecordingImport } from './recording/workers.ts';
 import { createCaptionWorkers, noteDeadCaptions } from './videohost/captions.ts';
 import { videohostJobs } from './videohost/contract.ts';
@@ -35,7 +37,7 @@ const stepContracts = {
 export function jobContract(pipeline: PipelineExtension | undefined) {
   return {
     ...media,
-    jobs: { ...jobsOf('media', jobRegistry(pipeline)), ...cleanUpJobs, ...videohostJobs },
+    jobs: { ...jobsOf('media', jobRegistry(pipeline)), ...cleanUpJobs, ...logoJobs, ...videohostJobs },
   };
 }
 
@@ -52,6 +54,7 @@ export function createWorkers(
   const pipelineWorkers = [createRecordingImport(deps), createVideohostPublish(deps), ...(pipeline?.workers ?? [])];
   return {
     ...createCleanUpWorkers(deps),
+    ...createLogoWorkers(deps),
     ...createCaptionWorkers(deps),
     ...createPipelineWorkers({ bus, jobs, contracts: stepContracts }, pipelineWorkers),
   };

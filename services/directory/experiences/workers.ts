@@ -2,6 +2,7 @@
 import type { PayloadOf } from '#libs/contract';
 import { type HistoryContext, historyContextOfJob } from '#libs/history';
 import type { JobHandler } from '#libs/jobs';
+import { media } from '#services/media';
 import type { Dependencies } from '../dependencies.ts';
 import { holonEvents } from '../events/contract.ts';
 import { emitWritten } from '../events/index.ts';
@@ -27,7 +28,10 @@ export async function setLogo(
   { experience_id: id, logo_url: url, blob_id: blobId, changed_by: changedBy }: LogoSetting,
 ): Promise<void> {
   await jobs.transaction(async (tx) => {
-    if ((await lockForLogo(tx, { id })) === undefined) return;
+    if ((await lockForLogo(tx, { id })) === undefined) {
+      await jobs.enqueue(tx, media.jobs.retireLogo, { holon_id: id }); // deleted during the upload
+      return;
+    }
     await history.recordChanges(tx, causeOf(changedBy), 'holons', [id]);
     const saved = await saveLogo(tx, { id, url, blobId });
     if (saved === undefined) return;

@@ -229,6 +229,13 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     await waitFor(async () => (await keys(walk(5))).join() === current?.object_key);
   });
 
+  it('removes the logo of a deleted holon from the store', async () => {
+    const url = urlOf(await upload(walk(4), await png()));
+    await fixture.call(directory.rpcs.deleteHolon, { holon_id: walk(4) });
+    await waitFor(async () => (await keys(walk(4))).length === 0);
+    expect((await download(url)).status).toBe(404);
+  });
+
   it('returns 503 for a logo and changes nothing while the object store is unavailable', async () => {
     const before = urlOf(await upload(walk(0), await png()));
     fixture.proxy.cut();

@@ -479,6 +479,7 @@ user directory \
   --allow-pub 'jobs.directory.set-logo' \
   --allow-pub 'jobs.directory.finish-merge' \
   --allow-pub 'jobs.directory.note-add' \
+  --allow-pub 'jobs.media.retire-logo' \
   --allow-pub 'events.directory.people.changed' \
   --allow-pub 'events.directory.holons.changed' \
   --allow-pub 'events.directory.journeys.changed' \
@@ -583,6 +584,7 @@ user media \
   --allow-pub 'jobs.media.follow-conversation' \
   --allow-pub 'jobs.media.catch-up' \
   --allow-pub 'jobs.media.delete-blob' \
+  --allow-pub 'jobs.media.retire-logo' \
   --allow-pub 'jobs.media.follow-transcripts' \
   --allow-pub 'jobs.media.send-captions' \
   --allow-pub 'feed.media' \
@@ -606,6 +608,10 @@ user media \
   --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.media_delete-blob.jobs.media.delete-blob' \
   --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.media_delete-blob' \
   --allow-pub '$JS.ACK.JOBS.media_delete-blob.>' \
+  --allow-pub '$JS.API.CONSUMER.INFO.JOBS.media_retire-logo' \
+  --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.media_retire-logo.jobs.media.retire-logo' \
+  --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.media_retire-logo' \
+  --allow-pub '$JS.ACK.JOBS.media_retire-logo.>' \
   --allow-pub '$JS.API.CONSUMER.INFO.JOBS.media_follow-transcripts' \
   --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.media_follow-transcripts.jobs.media.follow-transcripts' \
   --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.media_follow-transcripts' \

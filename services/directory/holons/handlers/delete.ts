@@ -3,6 +3,7 @@ import { isPossibleId } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { type Handler, withoutActor } from '#libs/nats';
 import { conversations } from '#services/conversations';
+import { media } from '#services/media';
 import type { Dependencies } from '../../dependencies.ts';
 import { holonEvents, journeyEvents } from '../../events/contract.ts';
 import { emitDeleted } from '../../events/index.ts';
@@ -43,6 +44,7 @@ export function createDeleteHolon({
       await emitDeleted(eventOutbox, tx, 'holon', [id]);
       await deleteNotes(tx, { id });
       await deleteHolon(tx, { id });
+      await jobs.enqueue(tx, media.jobs.retireLogo, { holon_id: id }, { requestId: context.requestId });
       await jobs.emit(tx, holonEvents.holonsChanged, { ids: [id] });
       if (holon.journey_ids.length > 0)
         await jobs.emit(tx, journeyEvents.journeysChanged, { ids: [...holon.journey_ids] });

@@ -1,0 +1,25 @@
+/** Deletes the logos of deleted holons (rules/media#logo; D51). */
+import type { PayloadOf } from '#libs/contract';
+import type { JobHandler } from '#libs/jobs';
+import type { Dependencies } from '../dependencies.ts';
+import { scheduleBlobDeletion } from '../files.ts';
+import type { logoJobs } from './contract.ts';
+import { lockLogo, retireLogo } from './statements.ts';
+
+type LogoWorkers = { readonly [K in keyof typeof logoJobs]: JobHandler<PayloadOf<(typeof logoJobs)[K]>> };
+
+export function createLogoWorkers(deps: Pick<Dependencies, 'jobs' | 'config'>): LogoWorkers {
+  return {
+    retireLogo: async ({ payload: { holon_id: holonId }, complete }) => {
+      await complete(async (tx) => {
+        await lockLogo(tx, { holonId });
+        const retired = await retireLogo(tx, { holonId });
+        await scheduleBlobDeletion(
+          deps,
+          tx,
+          retired.map(({ id }) => id),
+        );
+      });
+    },
+  };
+}
