@@ -15,7 +15,6 @@ import { changeTokens, findPasswordProblem, type Passwords } from '../accounts/i
 import { readInfoFields } from '../classes/index.ts';
 import { holonEvents, journeyEvents, peopleEvents } from '../events/contract.ts';
 import { emitWritten } from '../events/index.ts';
-import { lockJourneys } from '../journeys/index.ts';
 import { lockWorkspace } from '../person-rows/index.ts';
 import type { workspaceRpcs } from './contract.ts';
 import { nameChanges } from './name-changes.ts';
@@ -24,7 +23,7 @@ import { readStored } from './read-stored.ts';
 import { ChangeLog, labelOf } from './rules/changes.ts';
 import { checkDocument, identityOf, type Lists } from './rules/check-document.ts';
 import { noEdits, type WorkspaceEdits, withoutEdits } from './rules/edits.ts';
-import { type DocumentNames, namesIn, resolveItems, type Targets } from './rules/resolve.ts';
+import { type DocumentNames, namesIn, resolveItems, type Target, type Targets } from './rules/resolve.ts';
 import { listFieldProblems, type Path, type Problem } from './rules/values.ts';
 import { type ListName, listNames } from './rules/vocabulary.ts';
 import {
@@ -35,6 +34,7 @@ import {
   findHashes,
   findHolonCycles,
 } from './statements/lookups.ts';
+import { lockItems, lockStepsOfJourneys } from './statements/locks.ts';
 import { writeItems, type Written } from './write.ts';
 
 export type WorkspaceDependencies = Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'history' | 'passwords'>;
@@ -144,13 +144,12 @@ export async function writeDocument(
   const { targets: found, problems } = resolveItems(checked.lists, names, stored);
   const all = [...checked.problems, ...problems];
   if (all.length > 0) throw refuse(all);
+  if (isRecorded) await lockStored(tx, found);
   const edits = mode === undefined ? noEdits : await readWorkspaceEdits(tx, found, stored);
   const targets = mode === 'keep' ? withoutEdits(found, stored, edits) : found;
   const tracked = new Map<ListName, Tracked>();
   for (const list of isRecorded ? listNames : []) {
-    const ids = targets[list].flatMap(({ storedId }) => storedId ?? []);
-    if (list === 'journeys') await lockJourneys(tx, { ids });
-    tracked.set(list, await history.recordChanges(tx, cause, list, ids));
+    tracked.set(list, await history.recordChanges(tx, cause, list, storedIds(targets[list])));
   }
   const written = await writeItems(tx, targets, stored, hashes, log);
   const cycles = await findCycles(tx, targets, log, written);
@@ -171,6 +170,17 @@ export async function writeDocument(
     }
   }
   return { targets, written, tracked, edits };
+}
+
+const storedIds = (targets: readonly Target[]): number[] => targets.flatMap(({ storedId }) => storedId ?? []);
+
+/** Locks the stored items, so that edits over the API are either read here or wait and are applied afterwards. */
+async function lockStored(tx: Tx, targets: Targets): Promise<void> {
+  for (const [list, lock] of Object.entries(lockItems)) {
+    const ids = storedIds(targets[list as ListName]);
+    if (ids.length > 0) await lock(tx, { ids });
+    if (ids.length > 0 && list === 'journeys') await lockStepsOfJourneys(tx, { ids });
+  }
 }
 
 function invalidWorkspace(problems: readonly Problem[]): AppError {

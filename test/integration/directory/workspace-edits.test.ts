@@ -1,5 +1,6 @@
 /** Edits over the API beside a workspace file: what a diff marks and what `keep_edits` leaves alone (rules/workspace#edits-over-the-api; W11, W24). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { type DirectoryFixture, startDirectoryFixture } from './fixture.ts';
 
@@ -118,6 +119,25 @@ describe('a person who was changed over the API (W24)', () => {
     );
     expect(person?.name).toBe('Ada Okafor');
     expect(JSON.parse(person?.contact ?? '')).toEqual({ email: 'new@example.org', phone: '2' });
+  });
+
+  it('keeps an edit that is committed while the file is applied with keep_edits', async () => {
+    await apply(file());
+    const id = idOf('people', 'ada');
+    const waiting = `(select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`;
+    // Holds the person's row until the edit and the file wait for it, in this order.
+    const held = fixture.env.sql(`do $$ begin
+      perform from directory.people where id = ${id} for update;
+      while ${waiting} < 2 loop perform pg_stat_clear_snapshot(), pg_sleep(0.01); end loop;
+    end $$`);
+    const edited = fixture.call(updatePerson, { person_id: id, name: 'Ada at once' });
+    await waitFor(async () => (await fixture.env.sql(`select where ${waiting} > 0`)).length > 0);
+    const applied = apply(file({ name: 'Of the file' }), { keep_edits: true });
+    await Promise.all([held, edited, applied]);
+    expect(await fixture.env.sql('select name from directory.people where id = $1', [id])).toEqual([
+      { name: 'Ada at once' },
+    ]);
+    await apply(file());
   });
 
   it('is not marked after the file was applied without keep_edits', async () => {
