@@ -1,7 +1,7 @@
 /** The timeline of a conversation over all services (rules/conversations#timeline; W9, W23). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, startTestPlatform } from './test-platform.ts';
+import { applyDemo, eventually, startTestPlatform } from './test-platform.ts';
 import type { Answer, Demo, TestPlatform } from './test-platform.ts';
 
 const root = '/api/coherence/conversations';
@@ -145,6 +145,27 @@ describe('GET /conversations/{id}/timeline (W9)', () => {
       { at: '2026-02-01T00:00:00Z', kind: 'summary.written' },
       { at: '2026-02-02T00:00:00Z', kind: 'published' },
     ]);
+  });
+
+  it('shows the text of a question that was archived later', async () => {
+    const { id, questions } = await fresh();
+    const json = { questionId: questions[1].id, occurredAt: '2026-01-01T00:00:00Z' };
+    await platform.call('POST', `${root}/${id}/question-changes`, {
+      token,
+      json,
+      headers: { 'idempotency-key': 'old' },
+    });
+    const editor = await platform.login('root-line@example.org', 'secret-of-root-line');
+    const path = `/api/v1/journeys/${demo.journey}/questions/${json.questionId}/update`;
+    const archived = await platform.call('POST', path, { token: editor, json: { is_archived: true } });
+    expect(archived.status).toBe(200);
+    await eventually(async () => {
+      const read = await platform.call('GET', `${root}/${id}`, { token });
+      expect(read.json.questions).not.toContainEqual(expect.objectContaining({ id: json.questionId }));
+    });
+    expect(ownerOf((await timeline(id)).json.items, 'question.shown')).toMatchObject({
+      title: `Question shown: ${questions[1].text}`,
+    });
   });
 
   it('lists services that do not answer in `missing`', async () => {

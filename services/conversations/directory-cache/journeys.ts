@@ -30,6 +30,7 @@ export interface CachedJourney {
   readonly ownerEventIds: readonly number[];
   readonly steps: readonly CachedStep[];
   readonly questionIds: ReadonlySet<number>;
+  /** Also of archived questions. */
   readonly questionTexts: ReadonlyMap<number, string>;
   /** JSON text `"journey_slug":…,"journey_name":…,"journey_description":…` */
   readonly headJson: string;
@@ -78,7 +79,7 @@ export function toJourney(item: DirectoryJourney): CachedJourney {
       json: `"step_slug":${JSON.stringify(step.slug)},"step_title":${JSON.stringify(step.title)}`,
       searchJson: JSON.stringify({ slug: step.slug, title: step.title }),
     })),
-    questionTexts: new Map(item.questions.map((question) => [question.id, question.text])),
+    questionTexts: new Map([...item.questions, ...item.archived_questions].map(({ id, text }) => [id, text])),
     questionIds: new Set(item.questions.map((question) => question.id)),
     headJson:
       `"journey_slug":${JSON.stringify(item.slug)},"journey_name":${JSON.stringify(item.name)},` +
