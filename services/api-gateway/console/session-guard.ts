@@ -9,20 +9,21 @@ import { createSessionCookie, findOwnHost, isFromOwnPage, type SessionCookie } f
 
 const root = '/console';
 const callPrefix = `${root}/api/`;
+const invitationPath = `${root}/invitation`;
 const logoutPath = '/api/v1/auth/logout';
 
 /** Prevents scripts in a response that is opened as a page. */
 const responsePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 interface SessionGuardOptions {
-  /** False: the console returns 404. */
+  /** False: the console returns 404, except the page of invitations (W7). */
   readonly isEnabled: boolean;
   readonly isAllowed: (method: string, path: string) => boolean;
 }
 
 export function createSessionGuard({ isEnabled, isAllowed }: SessionGuardOptions) {
   const guard = async (ctx: HttpContext, next: () => Promise<unknown>): Promise<void> => {
-    if (!isEnabled) throw notFound();
+    if (!isEnabled && !isOfInvitation(ctx.path)) throw notFound();
     const isCall = ctx.path.startsWith(callPrefix);
     const isChange = ctx.method !== 'GET' && ctx.method !== 'HEAD';
     if ((isCall || isChange) && !isFromOwnPage(ctx.method, ctx.req.headers))
@@ -48,6 +49,10 @@ export function createSessionGuard({ isEnabled, isAllowed }: SessionGuardOptions
   return (ctx: HttpContext, next: () => Promise<unknown>): Promise<unknown> =>
     ctx.path === root || ctx.path.startsWith(`${root}/`) ? guard(ctx, next) : next();
 }
+
+/** Returns whether a path belongs to the page of invitations, which accounts of the API need, too. */
+const isOfInvitation = (path: string): boolean =>
+  path.replace(/\/$/, '') === invitationPath || path.startsWith(`${root}/assets/`);
 
 /** Returns the session cookie for the host of the request. */
 export function findCookie(ctx: HttpContext): SessionCookie {

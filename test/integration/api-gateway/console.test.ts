@@ -74,5 +74,11 @@ describe('GET /console (P6)', () => {
       body: '{"email":"a","password":"b"}',
     };
     expect((await fetch(`${baseUrl}/console/session`, signIn)).status).toBe(404);
+    // Accounts of the API set their passwords on the page of their invitation.
+    const invitation = await fetch(`${baseUrl}/console/invitation`);
+    const [, asset = ''] = /src="(\/console\/assets\/[^"]+)"/.exec(await invitation.text()) ?? [];
+    expect([invitation.status, (await fetch(`${baseUrl}${asset}`)).status]).toEqual([200, 200]);
+    const accept = { ...signIn, body: '{"token":"a","password":"b"}' };
+    expect((await fetch(`${baseUrl}/console/invitation`, accept)).status).not.toBe(404);
   });
 });
