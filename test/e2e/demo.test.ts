@@ -1,15 +1,14 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { demoValues } from '#libs/config';
 import { startLlm, waitFor } from '#libs/testing';
 import { listRequests } from '../../lab/cost/requests.ts';
-import { findFreePort } from '../../libs/servers/ports.ts';
 import { startRealtimeKit } from '../../libs/testing/realtimekit.ts';
 import { readStory } from '../../tools/generate/story.ts';
 import { answerAsDemo } from '../../tools/start/demo-model.ts';
 import { createTeller, isTold } from './contract/story.ts';
+import { createDemoSettings, runDemo } from './run-demo.ts';
 import { startTestPlatform } from './test-platform.ts';
 import type { TestPlatform } from './test-platform.ts';
 import { makeSilence } from './silence.ts';
@@ -29,39 +28,12 @@ let platform: TestPlatform;
 let settings: Record<string, string>;
 
 beforeAll(async () => {
-  const [provider, model] = [await findFreePort(), await findFreePort()];
-  settings = {
-    DEMO_PROVIDER_PORT: String(provider),
-    REALTIMEKIT_BASE_URL: `http://127.0.0.1:${provider}`,
-    REALTIMEKIT_API_TOKEN: 'provider-token',
-    DEMO_MODEL_PORT: String(model),
-    LLM_BASE_URL: `http://127.0.0.1:${model}/v1`,
-    LLM_API_KEY: 'model-key',
-    DEMO_PASSWORD: demoValues.DEMO_PASSWORD,
-    BOOKING_WEBHOOK_SECRET: '',
-    ALLOW_UNSIGNED_WEBHOOKS: 'true',
-  };
+  settings = await createDemoSettings();
   platform = await startTestPlatform(import.meta.url, settings);
   const applied = await platform.cli('workspace', 'apply', join(repoDir, 'test', 'fixtures', 'demo-workspace.yaml'));
   if (applied.code !== 0) throw new Error(applied.stderr);
 });
 afterAll(() => platform.stop());
-
-function runDemo(overrides: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = {
-    ...process.env,
-    NODE_OPTIONS: '',
-    ...platform.runtime.settings,
-    ...settings,
-    DEMO_BASE_URL: platform.baseUrl,
-    ...overrides,
-  };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [join('tools', 'demo', 'main.ts')], { cwd: repoDir, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
-}
 
 describe('example requests of the documents (services/api-gateway/story)', () => {
   const steps = readStory();
@@ -136,7 +108,7 @@ describe('npm run demo (README)', () => {
   it.each(['first', 'second'])(
     'plays a complete conversation for the %s time',
     async () => {
-      const { code, stdout, stderr } = await runDemo();
+      const { code, stdout, stderr } = await runDemo(platform, settings);
       expect([code, stderr]).toEqual([0, '']);
       for (const line of [
         '{"ok":true}',
@@ -158,7 +130,7 @@ describe('npm run demo (README)', () => {
   );
 
   it('explains the alternatives when the meeting provider cannot be simulated', async () => {
-    const { code, stderr } = await runDemo({ DEMO_PROVIDER_PORT: '' });
+    const { code, stderr } = await runDemo(platform, { ...settings, DEMO_PROVIDER_PORT: '' });
     expect([code, stderr]).toEqual([1, expect.stringContaining('Start it without that variable')]);
   });
 });

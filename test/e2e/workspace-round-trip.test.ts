@@ -1,23 +1,26 @@
 /**
- * A workspace that is built over HTTP alone, exported, and applied to an empty installation (W11). The file of the demo
- * workspace is the source of the requests.
+ * A workspace that is built over HTTP alone, exported, and applied to an empty installation, where the demo runs (W11).
+ * The file of the demo workspace is the source of the requests.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { createDemoSettings, runDemo } from './run-demo.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 type Item = Record<string, any>;
 
 const password = 'a-password-of-the-round-trip';
 let platform: TestPlatform;
+let settings: Record<string, string>;
 let token: string;
 let folder: string;
 
 beforeAll(async () => {
-  platform = await startTestPlatform(import.meta.url);
+  settings = { ...(await createDemoSettings()), DEMO_PASSWORD: password };
+  platform = await startTestPlatform(import.meta.url, settings);
   await platform.apply({
     accounts: [{ email: 'root@example.org', password, superuser: true, person: 'root' }],
     people: [{ key: 'root', name: 'Root' }],
@@ -152,6 +155,16 @@ describe('a workspace built over HTTP (W11)', () => {
     });
     expect((await platform.cli('workspace', 'export')).stdout).toBe(exported.stdout);
   });
+
+  it('plays the demo in the recreated installation', async () => {
+    // A file has no passwords. Its accounts get theirs by invitations, or like here.
+    const set = await platform.cli('accounts', 'set-password', 'ada@example.org', '--password-env', 'DEMO_PASSWORD');
+    expect(set).toMatchObject({ code: 0 });
+    const played = await runDemo(platform, settings);
+    expect([played.code, played.stderr]).toEqual([0, '']);
+    expect(played.stdout).toContain('the import has moved the conversation to "Review"');
+    expect(played.stdout).toContain('Done in ');
+  }, 60_000);
 });
 
 describe('workspace diff and export of a selection (W11, W24)', () => {
