@@ -28,6 +28,8 @@ export interface CachedHolon {
   readonly json: string;
 }
 
+const itemsOf = <Item>({ items }: { readonly items: Item[] }): Item[] => items;
+
 type DirectoryHolon = ReplyOf<typeof directory.rpcs.getHolons>['items'][number];
 
 const ttlMs = 60_000;
@@ -143,6 +145,32 @@ export class DirectoryCache {
       { requestId, traceparent },
     );
     return items;
+  }
+
+  /**
+   * Returns whether a journey with a step and holons exist at this moment. If not, the cache is behind and is cleared.
+   * @throws AppError unavailable, deadline_exceeded
+   */
+  async exist({
+    journeyId,
+    stepId,
+    holonIds,
+  }: {
+    readonly journeyId: number | null;
+    readonly stepId: number | null;
+    readonly holonIds: readonly number[];
+  }): Promise<boolean> {
+    const journeyIds = journeyId === null ? [] : [journeyId];
+    const { getJourneys, getHolons } = directory.rpcs;
+    const [journeys, holons] = await Promise.all([
+      journeyId === null ? [] : this.#bus.call(getJourneys, { ids: journeyIds }, this.#context()).then(itemsOf),
+      holonIds.length === 0 ? [] : this.#bus.call(getHolons, { ids: [...holonIds] }, this.#context()).then(itemsOf),
+    ]);
+    const [journey] = journeys;
+    const areAll = journeys.length === journeyIds.length && holons.length === holonIds.length;
+    if (areAll && (stepId === null || journey?.steps.some(({ id }) => id === stepId) === true)) return true;
+    this.clear();
+    return false;
   }
 
   /**

@@ -13,6 +13,7 @@ import { type CachedJourney, firstStep, type JourneyStep } from '../directory-ca
 import { emitAccessUpdated, emitCreated, emitUpdated } from '../feed/index.ts';
 import { findStoreProblem, requireId, requireMatch } from '../guards.ts';
 import { enterStep } from '../pipeline/index.ts';
+import { holdReferences } from '../references.ts';
 import { toStoredJson } from '../refusals.ts';
 import { idsFromSql } from '../representation.ts';
 import { addNote, type ConversationRow, findConversation, lockConversation } from '../statements.ts';
@@ -43,6 +44,8 @@ async function create(
   const plan = await settle(() => planNew(deps, request, context));
   return deps.idempotency.run(context, request, async (tx) => {
     const { journey, step, ...values } = plan();
+    const { journeyId, stepId, eventId, connectedIds } = values;
+    await holdReferences(deps, tx, { journeyId, stepId, holonIds: [eventId, ...connectedIds] });
     const row = await statements.createConversation(tx, values);
     emitCreated(deps.eventOutbox, tx, row, journey);
     await enterStep(deps, tx, row.id, { journey, step }, 'created', context);
@@ -171,6 +174,12 @@ async function applyUpdate(
   if (problem !== undefined) throw problem;
   const changed = listChanged(stored, next);
   if (changed.length === 0) return row;
+  const entered = changed.includes('step_slug') ? step : undefined;
+  await holdReferences(deps, tx, {
+    journeyId: entered === undefined ? null : row.journey_id,
+    stepId: entered?.id,
+    holonIds: [plan.eventId, ...(plan.connectedIds ?? [])],
+  });
   const written = await statements.saveConversation(tx, {
     id,
     eventId: next.event_slug,
@@ -180,7 +189,6 @@ async function applyUpdate(
     participantIds: next.participant_ids,
     connectedIds: next.connected_slugs,
   });
-  const entered = changed.includes('step_slug') ? step : undefined;
   if (changed.includes('event_slug') || changed.includes('participant_ids'))
     await emitAccessUpdated(deps.eventOutbox, tx, [id]);
   else if (changed.some((name) => name !== 'step_slug')) emitUpdated(deps.eventOutbox, tx, id);

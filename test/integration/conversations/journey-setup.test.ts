@@ -107,4 +107,48 @@ describe('journeys of conversations (W5)', () => {
     const { steps } = await fixture.call(rpcs.getJourney, { slug: 'member' }, byEditor);
     expect(steps.map(({ slug, order }) => [slug, order])).toEqual([['first', 0]]);
   });
+
+  it('are deleted, or get a conversation that is created at the same time, never both (W14)', async () => {
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 8; round++) {
+      const slug = `raced-${round}`;
+      const { journey } = await fixture.call(
+        rpcs.createJourney,
+        { slug, name: slug, is_conversation: true, steps: [{ slug: 'first' }] },
+        byEditor,
+      );
+      expect(journey.slug).toBe(slug);
+      const holon = await fixture.apply({ holons: [{ slug: `${slug}-event`, name: 'E', class: 'event' }] });
+      const remove = [
+        () => fixture.call(rpcs.deleteJourney, { journey_slug: slug }, byEditor),
+        () => fixture.call(rpcs.deleteHolon, { holon_id: holon.ids['holons']?.[`${slug}-event`] ?? 0 }),
+      ][round % 2];
+      const created = errorOf(
+        fixture.call(conversationRpcs.createConversation, { journey_slug: slug, event_slug: `${slug}-event` }),
+      );
+      const [conversation, removal] = await Promise.all([created, errorOf(remove?.() ?? Promise.resolve())]);
+      expect([conversation, removal].filter((result) => result === 'ok').length).toBe(1);
+      outcomes.add(conversation === 'ok' ? 'created' : 'deleted');
+      if (removal !== 'ok') expect(removal).toMatchObject({ reason: 'in_use' });
+      else expect(['unavailable', 'bad_request']).toContain((conversation as { code: string }).code);
+    }
+    expect(outcomes.size).toBeGreaterThan(0);
+  });
+
+  it('refuse a conversation while their deletion is in progress (W14)', async () => {
+    await createJourney('leaving');
+    const [row] = await fixture.env.sql<{ id: number }>(`select id from directory.journeys where slug = 'leaving'`);
+    const held = fixture.env.sql(`do $$ begin
+      perform pg_advisory_xact_lock(hashtextextended('journey/${row?.id}', 0));
+      while not exists (select from conversations.all_conversations where config ? 'released') loop perform pg_sleep(0.01); end loop;
+    end $$`);
+    const create = () => errorOf(fixture.call(conversationRpcs.createConversation, { journey_slug: 'leaving' }));
+    await waitFor(async () => ((await create()) as { code?: string }).code === 'unavailable');
+    const other = await fixture.create();
+    await fixture.env.sql(`update conversations.all_conversations set config = '{"released": true}' where id = $1`, [
+      other.id,
+    ]);
+    await held;
+    expect(await create()).toBe('ok');
+  });
 });

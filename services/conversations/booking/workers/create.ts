@@ -6,6 +6,7 @@ import { directory } from '#services/directory';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { emitBookingApplied, emitCreated } from '../../feed/index.ts';
+import { holdReferences } from '../../references.ts';
 import { addNote, insertConversation } from '../../statements.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
@@ -143,10 +144,12 @@ export async function createBooked(
   const booking = known ?? (await addBooking(tx, prepared));
   const step = firstStep(journey.steps);
   const bounds = nextBounds({ start: undefined, finish: undefined }, event);
+  const eventId = journey.ownerEventIds.length === 1 ? journey.ownerEventIds[0] : null;
+  await holdReferences(dependencies, tx, { journeyId: journey.id, stepId: step?.id, holonIds: [eventId] });
   const row = await insertConversation(tx, {
     journeyId: journey.id,
     stepId: step?.id,
-    eventId: journey.ownerEventIds.length === 1 ? journey.ownerEventIds[0] : null,
+    eventId,
     start: formatOptionalInstant(bounds.start),
     finish: formatOptionalInstant(bounds.finish),
     participantIds,

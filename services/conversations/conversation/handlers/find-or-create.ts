@@ -10,6 +10,7 @@ import type { CachedJourney } from '../../directory-cache/index.ts';
 import { emitCreated } from '../../feed/index.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import { isWithin, type Scope, scopeValues } from '../../access.ts';
+import { holdReferences } from '../../references.ts';
 import { type ConversationRow, insertConversation } from '../../statements.ts';
 import { firstStep } from '../../directory-cache/index.ts';
 import { listActive, listActiveWithin, lockPersonAndJourney } from '../statements.ts';
@@ -107,10 +108,11 @@ async function* renderVisible(
  * `journey_ownership_ambiguous`
  */
 async function createUnscheduled(
-  { jobs, eventOutbox, pipeline, refusals }: Dependencies,
+  deps: Dependencies,
   { journey, personId, time, scope }: ActiveQuery,
   context: RequestContext,
 ): Promise<ConversationRow[]> {
+  const { jobs, eventOutbox, pipeline, refusals } = deps;
   return jobs.transaction(async (tx) => {
     await lockPersonAndJourney(tx, { personId, journeyId: journey.id });
     const others = await listActive(tx, { personId, journeyId: journey.id, time, limit: inlineMatches });
@@ -122,6 +124,7 @@ async function createUnscheduled(
       throw appError('conflict', 'journey_ownership_ambiguous', 'The journey is not owned by exactly one event.');
     }
     const step = firstStep(journey.steps);
+    await holdReferences(deps, tx, { journeyId: journey.id, stepId: step?.id, holonIds: [eventId] });
     const row = await insertConversation(tx, {
       journeyId: journey.id,
       stepId: step?.id,

@@ -2,6 +2,7 @@
 import { isPossibleId } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { type Handler, withoutActor } from '#libs/nats';
+import { lockObject } from '#libs/references';
 import { conversations } from '#services/conversations';
 import { media } from '#services/media';
 import type { Dependencies } from '../../dependencies.ts';
@@ -23,13 +24,14 @@ export function createDeleteHolon({
   return async ({ holon_id: id, if_match: ifMatch }, context) => {
     if (!isPossibleId(id)) throw notFound();
     const viewer = readViewer(context.actor);
-    const { count } = await bus.call(conversations.rpcs.countUses, { holon_id: id }, withoutActor(context));
     await jobs.transaction(async (tx) => {
       const holon = await lockHolon(tx, { id, ...viewer });
       if (holon === undefined) throw notFound();
       if (!(await mayCreateAt(tx, { parentId: holon.parent_id, classId: holon.class_id }, viewer)))
         throw new AppError({ code: 'permission_denied', message: 'You cannot delete this holon.' });
       await checkIfMatch(ifMatch, () => getTag(tx, { id }));
+      await lockObject(tx, { key: `holon/${id}` });
+      const { count } = await bus.call(conversations.rpcs.countUses, { holon_id: id }, withoutActor(context));
       const counts = { ...(await countUses(tx, { id })), conversations: count };
       if (Object.values(counts).some((uses) => uses > 0))
         throw appError('conflict', 'in_use', 'Other objects depend on the holon.', { counts });

@@ -23,7 +23,7 @@ import {
 type JourneyHandlers = Pick<HandlersOf<typeof setupRpcs>, 'createJourney' | 'updateJourney' | 'deleteJourney'>;
 
 export function createJourneySetupHandlers(deps: SetupDependencies): JourneyHandlers {
-  const { db, jobs, idempotency, history, pipeline } = deps;
+  const { jobs, idempotency, history, pipeline } = deps;
   return {
     createJourney: (request, context) =>
       idempotency.run(context, request, async (tx) => {
@@ -59,16 +59,12 @@ export function createJourneySetupHandlers(deps: SetupDependencies): JourneyHand
         return replyWith('journey', written.body, changes);
       }),
     deleteJourney: async ({ journey_slug: slug, if_match: condition }, context) => {
-      const journey = await findJourney(db, { slug });
-      if (journey === undefined) throw notFound();
-      const count = await countConversations(deps, context, { journey_id: journey.id });
       await jobs.transaction(async (tx) => {
         const { id } = await findForWriting(tx, context.actor, () => findJourney(tx, { slug }));
-        // Another journey with the slug was created meanwhile.
-        if (id !== journey.id) throw notFound();
         await journeyRows.lock(tx, { id });
         await checkIfMatch(condition, () => getJourney(tx, { slug }));
         await history.recordChanges(tx, context, 'journeys', [id]);
+        const count = await countConversations(tx, deps, context, { journeyId: id, journey_id: id });
         await deleteUnused(tx, journeyRows, id, { conversations: count });
         await jobs.emit(tx, journeyEvents.journeysChanged, { ids: [id] });
         recordAudit(tx, context, { target: { type: 'journey', id } });

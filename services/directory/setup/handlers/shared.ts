@@ -7,6 +7,7 @@ import type { FieldChanges } from '#libs/history';
 import { parseJson } from '#libs/json';
 import { rawJson, type RawJson, type RequestContext, type TaggedReply, withEtag, withoutActor } from '#libs/nats';
 import type { Tx } from '#libs/orm';
+import { lockObject } from '#libs/references';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../../dependencies.ts';
 import { lockWorkspace } from '../../person-rows/index.ts';
@@ -46,13 +47,14 @@ export function auditChanges(tx: Tx, context: RequestContext, type: string, id: 
   if (fields.length > 0) recordAudit(tx, context, { target: { type, id }, changes: listSome(fields, 'fields') });
 }
 
-/** Counts conversations of a journey or step; outside of a transaction, since another service replies. */
+/** Counts conversations of a journey or step. No conversation of the journey is created until the transaction ends. */
 export async function countConversations(
+  tx: Tx,
   { bus }: SetupDependencies,
   context: RequestContext,
-  of: { readonly journey_id: number } | { readonly step_id: number },
+  { journeyId, ...of }: { readonly journeyId: number; readonly journey_id?: number; readonly step_id?: number },
 ): Promise<number> {
-  if (!mayEditWorkspace(context.actor)) return 0;
+  await lockObject(tx, { key: `journey/${journeyId}` });
   return (await bus.call(conversations.rpcs.countUses, of, withoutActor(context))).count;
 }
 

@@ -1,6 +1,6 @@
 /** Creates, changes and deletes steps of journeys (W5, W16). */
 import { recordAudit } from '#libs/audit';
-import { badRequest, notFound } from '#libs/errors';
+import { badRequest } from '#libs/errors';
 import type { FieldChanges } from '#libs/history';
 import type { JsonObject } from '#libs/json';
 import type { HandlersOf, RequestContext } from '#libs/nats';
@@ -28,7 +28,7 @@ type StepHandlers = Pick<HandlersOf<typeof setupRpcs>, 'createStep' | 'updateSte
 const depth = 4;
 
 export function createStepSetupHandlers(deps: SetupDependencies): StepHandlers {
-  const { db, jobs, idempotency, history, pipeline } = deps;
+  const { jobs, idempotency, history, pipeline } = deps;
 
   /** Writes a step at its position and returns its id and the changes of its journey. */
   async function write(
@@ -81,19 +81,15 @@ export function createStepSetupHandlers(deps: SetupDependencies): StepHandlers {
         return replyWith('step', (await getStep(tx, { id })).body, changes);
       }),
     deleteStep: async ({ journey_slug: journey, step_slug: step, if_match: condition }, context) => {
-      const found = await findStep(db, { journey, step });
-      if (found === undefined) throw notFound();
-      const count = await countConversations(deps, context, { step_id: found.id });
       await jobs.transaction(async (tx) => {
         const { id, journey_id: journeyId } = await findForWriting(tx, context.actor, () =>
           findStep(tx, { journey, step }),
         );
-        // Another step with the slug was created meanwhile.
-        if (id !== found.id) throw notFound();
         await lockJourneyBySlug(tx, { slug: journey });
         await stepRows.lock(tx, { id });
         await checkIfMatch(condition, () => getStep(tx, { id }));
         await history.recordChanges(tx, context, 'journeys', [journeyId]);
+        const count = await countConversations(tx, deps, context, { journeyId, step_id: id });
         await deleteUnused(tx, stepRows, id, { conversations: count });
         const remaining = await findSteps(tx, { journeyIds: [journeyId] });
         await setOrder(
