@@ -35,7 +35,7 @@ export function register(logs: Command, context: CliContext): void {
       const names = listServices(folder);
       if (names.length === 0) throw new CliError('No platform of `npm start` has run in this folder.', 'not_found');
       if (service !== undefined && !names.includes(service))
-        throw new CliError(`There is no log of ${service}; use one of ${names.join(', ')}.`, 'not_found');
+        throw new CliError(`Service ${service} has no log. Use one of ${names.join(', ')}.`, 'not_found');
       const isChosen = (name: string): boolean => service === undefined || name === service;
       const show = (item: Line): string =>
         toPrintable(service === undefined ? `${item.service}  ${item.line}` : item.line);

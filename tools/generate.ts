@@ -6,6 +6,7 @@ import { describeChartReadme } from './generate/chart-readme.ts';
 import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
 import { describeCommands } from './generate/completion.ts';
+import { describeErrorCatalogue } from './generate/errors.ts';
 import { describeEventTypes } from './generate/event-types.ts';
 import { describeExamples } from './generate/examples.ts';
 import { describeJobsAndEvents } from './generate/jobs-and-events.ts';
@@ -24,6 +25,7 @@ const wholeFiles: Generators = {
   'clients/typescript/operations.ts': describeClient,
   'clients/typescript/event-types.ts': describeEventTypes,
   'services/api-gateway/examples.json': describeExamples,
+  'docs/errors.md': describeErrorCatalogue,
   'docs/jobs-and-events.md': describeJobsAndEvents,
   'docs/scopes.md': describeScopes,
   'docs/settings.md': describeSettings,

@@ -157,8 +157,6 @@ export type RecordedWrite = {
   /** Top-level keys replace whole values. */
   config?: Record<string, unknown>;
   captureEndedAt?: string | null;
-  /** @deprecated */
-  capture_ended_at?: string | null;
   expected_updated_at?: string | null;
 };
 
@@ -175,7 +173,7 @@ export type TranscriptBoundaryConflictError = {
 };
 
 /** A conversation to create. */
-export type NewConversation = {
+export type ConversationCreate = {
   /** Slug of a conversation journey. */
   journey_slug: string;
   start?: string | null;
@@ -333,7 +331,7 @@ export type QuestionChange = {
 };
 
 export type RecordedQuestionChange = {
-  ok: true;
+  ok: boolean;
   conversationId: number;
   questionId: number;
   /** The recorded time in UTC. */
@@ -641,7 +639,7 @@ export type RoomWrite = {
 };
 
 export type RoomWritten = {
-  ok: true;
+  ok: boolean;
   conversationId: number;
   meetingId: string | null;
   version: number | null;
@@ -688,7 +686,7 @@ export type ReceiveBookingBody = {
 };
 
 export type Accepted = {
-  ok: true;
+  ok: boolean;
 };
 
 export type ReceiveMeetingReportBody = {
@@ -1000,7 +998,7 @@ export type ServerError = {
 };
 
 export type LogoutResult = {
-  revoked: true;
+  revoked: boolean;
 };
 
 /** Service key of the request; null for session tokens. */
@@ -1011,7 +1009,7 @@ export type WhoamiResultKey = {
 };
 
 export type WhoamiResult = {
-  authenticated: true;
+  authenticated: boolean;
   person: PersonPublic;
   key: WhoamiResultKey | null;
 };
@@ -1024,7 +1022,7 @@ export type ChangePasswordBody = {
 };
 
 export type ChangePasswordResult = {
-  changed: true;
+  changed: boolean;
   /** Number of revoked sessions, including the session of the request. */
   revoked_sessions: number;
 };
@@ -1073,7 +1071,7 @@ export type ListSessionsResult = {
 };
 
 export type RevokeSessionResult = {
-  revoked: true;
+  revoked: boolean;
 };
 
 export type NotFoundError = {
@@ -1367,7 +1365,7 @@ export type Journey = {
   steps: JourneyStepItem[];
 };
 
-export type NewClass = {
+export type ClassCreate = {
   /** Letters, digits, `-`, `_`, `.` and `~`. */
   slug: string;
   /** Default: `holon`. */
@@ -1486,7 +1484,7 @@ export type InUseError = {
   [key: string]: unknown;
 };
 
-export type NewJourneyStepsItem = {
+export type JourneyCreateStepsItem = {
   /** Letters, digits, `-`, `_`, `.` and `~`. */
   slug: string;
   /** Display name. */
@@ -1502,14 +1500,14 @@ export type NewJourneyStepsItem = {
   pipeline_job?: string | null;
 };
 
-export type NewJourneyQuestionsItem = {
+export type JourneyCreateQuestionsItem = {
   /** Text of the question. Must not be blank. */
   text: string;
   /** Archived questions are not displayed in conversations. */
   is_archived?: boolean;
 };
 
-export type NewJourney = {
+export type JourneyCreate = {
   /** Letters, digits, `-`, `_`, `.` and `~`. */
   slug: string;
   /** Display name. */
@@ -1565,7 +1563,7 @@ export type UpdateJourneyResult = {
   changes: Record<string, unknown>;
 };
 
-export type NewStep = {
+export type StepCreate = {
   /** Letters, digits, `-`, `_`, `.` and `~`. */
   slug: string;
   /** Display name. */
@@ -1645,7 +1643,7 @@ export type ListQuestionsResult = {
   next: string | null;
 };
 
-export type NewQuestion = {
+export type QuestionCreate = {
   /** Text of the question. Must not be blank. */
   text: string;
   /** Position from 0, archived ones included. Default, and beyond the last position: last. */
@@ -1674,10 +1672,11 @@ export type UpdateQuestionResult = {
 };
 
 /** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank values are dropped. A value with a scheme must be a link: http, https, mailto or tel. Other values are text. */
-export type NewContact = {
+export type ContactCreate = {
   email?: string | null;
   linkedin?: string | null;
-} & Record<string, string | null>;
+  [key: string]: unknown;
+};
 
 /** First membership of the person. */
 export type FirstMembership = {
@@ -1690,7 +1689,7 @@ export type FirstMembership = {
   responsible_person_id?: number | null;
 };
 
-export type NewPerson = {
+export type PersonCreate = {
   /** Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name. */
   name: string;
   /** Rich text, sanitised with the web editor's allowlist. */
@@ -1698,7 +1697,7 @@ export type NewPerson = {
   /** Default `human`. */
   actor_kind?: string;
   photo_url?: string | null;
-  contact?: NewContact;
+  contact?: ContactCreate;
   membership?: FirstMembership | null;
   note?: string | null;
 };
@@ -1752,7 +1751,7 @@ export type CreatePersonResult = {
 export type DuplicatePerson = {
   code: "duplicate_person";
   message: string;
-  retryable: false;
+  retryable: boolean;
   /** `contact.email` if both match. */
   match_field: "contact.email" | "contact.linkedin";
   /** As it was sent. */
@@ -1765,7 +1764,8 @@ export type DuplicatePerson = {
 export type ContactUpdate = {
   email?: string | null;
   linkedin?: string | null;
-} & Record<string, string | null>;
+  [key: string]: unknown;
+};
 
 export type PersonUpdate = {
   /** Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name. */
@@ -1805,7 +1805,7 @@ export type PersonExport = {
   'webhook-endpoints': unknown[];
 };
 
-export type NewErasure = {
+export type ErasureCreate = {
   /** The exact name of the person. */
   confirm: string;
   /** Also the chats of these visitors of the chat page. */
@@ -1878,7 +1878,7 @@ export type MergePersonResult = {
   counts: Record<string, unknown>;
 };
 
-export type NewHolon = {
+export type HolonCreate = {
   /** Must not be blank. Leading and trailing whitespace is removed. */
   name: string;
   /** Slug of an active class of holons. */
@@ -1917,7 +1917,7 @@ export type HolonUses = {
 export type HolonInUse = {
   code: "in_use";
   message: string;
-  retryable: false;
+  retryable: boolean;
   counts: HolonUses;
 };
 
@@ -1959,7 +1959,7 @@ export type UpdateHolonResult = {
   changes: HolonChanges;
 };
 
-export type NewExperience = {
+export type ExperienceCreate = {
   /** Holon whose class allows an experience class as a child. */
   parent_id: number;
   /** Must not be blank. Leading and trailing whitespace is removed. */
@@ -2024,7 +2024,7 @@ export type ListHolonMembershipsResult = {
   items: MembershipWithPerson[];
 };
 
-export type NewMembership = {
+export type MembershipCreate = {
   /** Person that joins. */
   person_id: number;
   /** Holon to join. */
@@ -2045,7 +2045,7 @@ export type CreateMembershipResult = {
 export type ExistingMembership = {
   code: "already_present";
   message: string;
-  retryable: false;
+  retryable: boolean;
   membership_id: number | null;
 };
 
@@ -2157,7 +2157,7 @@ export type ListHolonRelationshipsResult = {
   items: Relationship[];
 };
 
-export type NewRelationship = {
+export type RelationshipCreate = {
   /** One holon. */
   from_holon_id: number;
   /** The other holon. */
@@ -2177,7 +2177,7 @@ export type CreateRelationshipResult = {
 export type ExistingRelationship = {
   code: "already_present";
   message: string;
-  retryable: false;
+  retryable: boolean;
   /** The existing relationship. */
   relationship_id: number;
 };
@@ -2220,7 +2220,7 @@ export type ListNotesOfHolonResult = {
   items: NoteItem[];
 };
 
-export type NewPersonNote = {
+export type PersonNoteCreate = {
   /** Must not be blank. Leading and trailing whitespace is removed. */
   body: string;
   holon_id?: number | null;
@@ -2230,7 +2230,7 @@ export type CreatePersonNoteResult = {
   note: NoteItem;
 };
 
-export type NewHolonNote = {
+export type HolonNoteCreate = {
   /** Must not be blank. Leading and trailing whitespace is removed. */
   body: string;
 };
@@ -2309,7 +2309,7 @@ export type ListSpheresResult = {
   next: string | null;
 };
 
-export type NewSphere = {
+export type SphereCreate = {
   /** Must not be blank. Leading and trailing whitespace is removed. */
   name: string;
 };
@@ -2346,7 +2346,7 @@ export type HistoryActor = {
 
 /** A changed secret. Its values are not stored. */
 export type SecretChange = {
-  changed: true;
+  changed: boolean;
 };
 
 /** One change of an object. */
@@ -2425,7 +2425,7 @@ export type ListWorkspaceAgentsResult = {
   next: string | null;
 };
 
-export type NewAgent = {
+export type AgentCreate = {
   /** Letters, digits, `_` and `-`. Must not be used by another agent. */
   slug: string;
   /** Must not be blank. */
@@ -2495,13 +2495,13 @@ export type ListAccountsResult = {
   next: string | null;
 };
 
-export type NewAccountTeamsItem = {
+export type AccountCreateTeamsItem = {
   /** The holon; the authority covers its descendants too. */
   holon_id: number;
   active?: boolean;
 };
 
-export type NewAccount = {
+export type AccountCreate = {
   /** Unique, ignoring case. */
   email: string;
   person_id?: number | null;
@@ -2510,7 +2510,7 @@ export type NewAccount = {
   /** All groups of the account: `chat_agents`, `coherence_users`, `ops_operators`, `ops_viewers`, `workspace_editors`. */
   groups?: string[];
   /** All team authority of the account. */
-  teams?: NewAccountTeamsItem[];
+  teams?: AccountCreateTeamsItem[];
 };
 
 /** Sets the password of an account. */
@@ -2637,7 +2637,7 @@ export type AccountInactiveError = {
   [key: string]: unknown;
 };
 
-export type NewServiceKey = {
+export type ServiceKeyCreate = {
   /** Purpose of the key. Must not be blank. */
   name: string;
   /** Scopes: `*` for all, or some of `conversations:read`, `conversations:write`, `transcripts:read`, `media:read`, `media:write`, `steps:read`, `steps:write`, `directory:read`, `directory:write`, `workspace:read`, `workspace:write`, `accounts:write`, `agents:read`, `events:read`, `webhooks:write`, `keys:write`, `ops:read`, `ops:write`. */
@@ -2780,7 +2780,7 @@ export type GoneError = {
   [key: string]: unknown;
 };
 
-export type NewWebhookEndpoint = {
+export type WebhookEndpointCreate = {
   /** Public `https` address without user and password. Redirects are not followed. */
   url: string;
   types?: string[] | null;
@@ -4056,7 +4056,7 @@ export interface CreateConversationRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewConversation;
+  body: ConversationCreate;
 }
 export type CreateConversationReply = ApiReply<201, ConversationOut>;
 export type CreateConversationError =
@@ -5078,7 +5078,7 @@ export interface CreatePersonRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewPerson;
+  body: PersonCreate;
 }
 export type CreatePersonReply = ApiReply<201, CreatePersonResult>;
 export type CreatePersonError =
@@ -5149,7 +5149,7 @@ export interface CreateHolonRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewHolon;
+  body: HolonCreate;
 }
 export type CreateHolonReply = ApiReply<201, CreateHolonResult>;
 export type CreateHolonError =
@@ -5246,7 +5246,7 @@ export interface CreateClassRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewClass;
+  body: ClassCreate;
 }
 export type CreateClassReply = ApiReply<201, CreateClassResult>;
 export type CreateClassError =
@@ -5337,7 +5337,7 @@ export interface CreateJourneyRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewJourney;
+  body: JourneyCreate;
 }
 export type CreateJourneyReply = ApiReply<201, CreateJourneyResult>;
 export type CreateJourneyError =
@@ -5462,7 +5462,7 @@ export interface CreateStepRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewStep;
+  body: StepCreate;
 }
 export type CreateStepReply = ApiReply<201, CreateStepResult>;
 export type CreateStepError =
@@ -5565,7 +5565,7 @@ export interface CreateQuestionRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewQuestion;
+  body: QuestionCreate;
 }
 export type CreateQuestionReply = ApiReply<201, CreateQuestionResult>;
 export type CreateQuestionError =
@@ -5679,7 +5679,7 @@ export interface ErasePersonRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewErasure;
+  body: ErasureCreate;
 }
 export type ErasePersonReply = ApiReply<200, ErasurePreview> | ApiReply<202, ErasePersonResult>;
 export type ErasePersonError =
@@ -5777,7 +5777,7 @@ export interface CreateExperienceRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewExperience;
+  body: ExperienceCreate;
 }
 export type CreateExperienceReply = ApiReply<201, CreateExperienceResult>;
 export type CreateExperienceError =
@@ -5882,7 +5882,7 @@ export interface CreateMembershipRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewMembership;
+  body: MembershipCreate;
 }
 export type CreateMembershipReply = ApiReply<201, CreateMembershipResult>;
 export type CreateMembershipError =
@@ -6001,7 +6001,7 @@ export interface CreateRelationshipRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewRelationship;
+  body: RelationshipCreate;
 }
 export type CreateRelationshipReply = ApiReply<201, CreateRelationshipResult>;
 export type CreateRelationshipError =
@@ -6098,7 +6098,7 @@ export interface CreatePersonNoteRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewPersonNote;
+  body: PersonNoteCreate;
 }
 export type CreatePersonNoteReply = ApiReply<201, CreatePersonNoteResult>;
 export type CreatePersonNoteError =
@@ -6146,7 +6146,7 @@ export interface CreateHolonNoteRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewHolonNote;
+  body: HolonNoteCreate;
 }
 export type CreateHolonNoteReply = ApiReply<201, CreateHolonNoteResult>;
 export type CreateHolonNoteError =
@@ -6262,7 +6262,7 @@ export interface CreateSphereRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewSphere;
+  body: SphereCreate;
 }
 export type CreateSphereReply = ApiReply<201, CreateSphereResult>;
 export type CreateSphereError =
@@ -6495,7 +6495,7 @@ export interface CreateAgentRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewAgent;
+  body: AgentCreate;
 }
 export type CreateAgentReply = ApiReply<201, CreateAgentResult>;
 export type CreateAgentError =
@@ -6633,7 +6633,7 @@ export interface CreateAccountRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewAccount;
+  body: AccountCreate;
 }
 export type CreateAccountReply = ApiReply<201, CreateAccountResult>;
 export type CreateAccountError =
@@ -6818,7 +6818,7 @@ export type ResetAccountPasswordError =
 ;
 
 export interface CreateKeyRequest {
-  body: NewServiceKey;
+  body: ServiceKeyCreate;
 }
 export type CreateKeyReply = ApiReply<201, CreateKeyResult>;
 export type CreateKeyError =
@@ -6953,7 +6953,7 @@ export interface CreateWebhookEndpointRequest {
     /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
-  body: NewWebhookEndpoint;
+  body: WebhookEndpointCreate;
 }
 export type CreateWebhookEndpointReply = ApiReply<201, CreateWebhookEndpointResult>;
 export type CreateWebhookEndpointError =

@@ -21,9 +21,10 @@ export interface PagedRequest {
  * all; sort by a field that does not change.
  * @throws the errors of the operation
  */
-export async function* listItems<Request extends PagedRequest, Item>(
+export async function* listItems<Request, Item>(
   list: (request: Request) => Promise<ApiReply<200, Page<Item>>>,
-  request: Request,
+  // The type of the request is taken from the operation alone, so that filters are checked against it.
+  request: NoInfer<Request> & PagedRequest,
 ): AsyncGenerator<Item, void, undefined> {
   let offset = request.query?.offset ?? 0;
   let position: PagedRequest['query'] = {};

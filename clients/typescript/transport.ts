@@ -106,7 +106,7 @@ export async function send(
   const headers = new Headers(client.headers);
   for (const [key, value] of Object.entries(request.headers ?? {})) if (value !== undefined) headers.set(key, String(value));
   for (const [key, value] of Object.entries(options.headers ?? {})) headers.set(key, value);
-  if (entry.key === true && !headers.has(keyHeader)) headers.set(keyHeader, crypto.randomUUID());
+  if (entry.key === true && !headers.has(keyHeader) && !isCrossOrigin(client.baseUrl)) headers.set(keyHeader, crypto.randomUUID());
   const address = `${client.baseUrl.replace(/(?<!\/)\/+$/, '')}${buildPath(entry.path, request)}`;
   const call = client.fetch ?? fetch;
 
@@ -118,7 +118,7 @@ export async function send(
     if (!entry.replies.includes(response.status)) throw await toError(name, response, client);
     return { status: response.status, headers: response.headers, body: await readBody(response, client) };
   };
-  const isSafe = entry.method === 'GET' || entry.key === true;
+  const isSafe = entry.method === 'GET' || (entry.key === true && headers.has(keyHeader));
   const isReplayable = !(request.file?.content instanceof ReadableStream);
   const timeoutMs = options.timeoutMs ?? client.timeoutMs ?? (entry.deadlineMs ?? defaultDeadlineMs) + graceMs;
   const { signal } = options;
@@ -131,6 +131,12 @@ export async function send(
 }
 
 const keyHeader = 'Idempotency-Key';
+
+/** Returns true in a page of another origin, whose preflight rejects `Idempotency-Key` unless the server allows it (D93). */
+function isCrossOrigin(baseUrl: string): boolean {
+  const { location } = globalThis as { location?: { readonly origin: string } };
+  return location !== undefined && location.origin !== new URL(baseUrl, location.origin).origin;
+}
 
 async function authorize(headers: Headers, entry: OperationEntry, client: ClientOptions, options: CallOptions): Promise<void> {
   if (entry.credential === 'login-key' && client.loginKey !== undefined) headers.set('X-Svc-Api-Key', client.loginKey);

@@ -28,7 +28,7 @@ const inputProblem = {
     type: { type: 'string', description: 'For example `missing`, `int_parsing`, `string_type`, `enum`.' },
     loc: {
       type: 'array',
-      items: { type: ['string', 'integer'] },
+      items: { anyOf: [{ type: 'string' }, { type: 'integer', format: 'int64' }] },
       description: 'Source and path, e.g. `["query", "limit"]`.',
     },
     msg: { type: 'string' },

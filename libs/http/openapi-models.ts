@@ -6,15 +6,20 @@ import { lineFormat } from '#libs/text';
 type Json = Record<string, unknown>;
 
 /**
- * Converts a schema for the document. Every object with fields gets a name and is moved to `components`. Custom formats
- * become standard formats or are omitted. The name of an object is its `$id`, or is derived from `name` and the path to
+ * Converts a schema for the document. `deprecated` names fields that are kept for old clients: one that differs from
+ * another field only in notation is omitted, because generated code (Go, Java) would declare one name twice. Every object with fields gets a name and is moved to `components`. Custom formats
+ * become standard formats or are omitted; a `publishedFormat` is shown, while the operation itself checks the value. The name of an object is its `$id`, or is derived from `name` and the path to
  * the object.
  */
 export function publishSchema(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
   const copy = JSON.parse(JSON.stringify(schema)) as Json;
   const properties = copy['properties'] as Record<string, Json> | undefined;
-  for (const field of deprecated)
-    if (properties?.[field] !== undefined) properties[field] = { ...properties[field], deprecated: true };
+  for (const field of deprecated) {
+    if (properties?.[field] === undefined) continue;
+    const isNotation = Object.keys(properties).some((other) => other !== field && pascal(other) === pascal(field));
+    if (isNotation) delete properties[field];
+    else properties[field] = { ...properties[field], deprecated: true };
+  }
   return convertNode(copy, schemas, name);
 }
 
@@ -22,11 +27,16 @@ export function publishSchema(schema: Json, schemas: Json, name: string, depreca
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
 function convertNode(node: Json, schemas: Json, position: string): Json {
-  const { $id, ...rest } = node;
+  const { $id, publishedFormat, ...rest } = node;
   const name = typeof $id === 'string' ? $id : position;
   const published: Json = {};
   for (const [key, value] of Object.entries(rest))
     published[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
+  if (published['properties'] !== undefined && isNullable(published['additionalProperties']))
+    published['additionalProperties'] = true;
+  if (publishedFormat !== undefined) published['format'] = publishedFormat;
+  if (published['type'] === 'integer' && !isInt32(published)) published['format'] = 'int64';
+  if (published['type'] === 'boolean') delete published['const']; // generators have no type for it
   if (published['format'] === 'date-time-offset') published['format'] = 'date-time';
   if (published['format'] === lineFormat) delete published['format'];
   if (node['choices'] !== undefined || node['listOf'] !== undefined) return describeOwnChoices(published);
@@ -34,6 +44,20 @@ function convertNode(node: Json, schemas: Json, position: string): Json {
   if (choices !== undefined) return describeChoices(published, choices);
   const hasFields = published['type'] === 'object' && Object.keys(published['properties'] ?? {}).length > 0;
   return typeof $id === 'string' || hasFields ? addComponent(name, published, schemas) : published;
+}
+
+/** Returns true when the bounds of an integer fit 32 bits, the type that generators choose without a format. */
+function isInt32({ maximum, enum: choices, const: value }: Json): boolean {
+  return Number(maximum) <= 2 ** 31 - 1 || choices !== undefined || value !== undefined;
+}
+
+/**
+ * Returns true for a union with null. As the type of undeclared fields next to declared ones, oapi-codegen (Go) writes
+ * code for it that does not compile.
+ */
+function isNullable(schema: unknown): boolean {
+  const { anyOf = [] } = (schema ?? {}) as { anyOf?: Json[] };
+  return anyOf.some(({ type }) => type === 'null');
 }
 
 /**

@@ -88,6 +88,7 @@ const securitySchemes: Json = {
 };
 
 const headers: Json = {
+  ApiVersion: { description: 'Version of the HTTP contract.', schema: { type: 'string' } },
   RequestId: {
     description: 'The `X-Request-Id` of the request, or one made here.',
     schema: { type: 'string', maxLength: 128 },
@@ -254,9 +255,13 @@ function describeBody(route: Route, schemas: Json): Json | undefined {
 
 function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): Json {
   const responses: Json = {};
-  const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
-  const deprecation =
-    route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } };
+  const ofAll = {
+    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    'X-Api-Version': { $ref: '#/components/headers/ApiVersion' },
+    ...(route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } }),
+  };
+  const replayed =
+    route.idempotent === true ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } } : {};
   const publishReply = (schema: TSchema): unknown =>
     publishSchema(schema as unknown as Json, schemas, `${pascal(route.operationId)}Result`);
   const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
@@ -265,9 +270,7 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
     ...(route.counted === true
       ? { 'X-Total-Count': { $ref: '#/components/headers/TotalCount' }, Link: { $ref: '#/components/headers/Link' } }
       : {}),
-    ...(route.idempotent === true
-      ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } }
-      : {}),
+    ...replayed,
   };
   const reasons = joinReasons(route);
   for (const [status, reply] of Object.entries(route.replies)) {
@@ -278,27 +281,30 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
     const content = describeBodies(route, Number(status), reply, Number(status) < 400 ? publishReply : publishAll);
     responses[status] = {
       description: reply.description,
-      headers: { ...requestId, ...deprecation, ...(Number(status) < 300 ? ofSuccess : {}) },
+      headers: { ...ofAll, ...(Number(status) < 300 ? ofSuccess : isStored(status) ? replayed : {}) },
       ...(content === undefined ? {} : { content }),
     };
   }
   if (route.etag === true && route.method === 'GET')
     responses['304'] ??= {
       description: 'The caller holds this representation already.',
-      headers: { ...requestId, ...etag },
+      headers: { ...ofAll, ...etag },
     };
   for (const { status, description, schema } of describeErrors(route, surface, reasons, schemas, responses)) {
-    const extra: Json = {};
+    const extra: Json = isStored(status) ? { ...replayed } : {};
     if (status === 401) extra['WWW-Authenticate'] = { $ref: '#/components/headers/WWWAuthenticate' };
     if (status === 429 || status === 503) extra['Retry-After'] = { $ref: '#/components/headers/RetryAfter' };
     responses[String(status)] ??= {
       description,
-      headers: { ...requestId, ...extra },
+      headers: { ...ofAll, ...extra },
       content: { 'application/json': { schema } },
     };
   }
   return responses;
 }
+
+/** Returns true for error statuses that are stored under an idempotency key (I1). */
+const isStored = (status: number | string): boolean => ['400', '409', '412'].includes(String(status));
 
 /** Returns the content of a response for each of its formats; undefined without a body. */
 function describeBodies(

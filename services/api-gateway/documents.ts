@@ -5,6 +5,7 @@ import type { Route } from '#libs/contract';
 import { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from '#libs/http';
 import { releaseVersion } from '#libs/release';
 import { apiIntroduction, opsIntroduction, v1Introduction } from './introduction.ts';
+import { describeWebhooks } from './openapi-webhooks.ts';
 
 /** Descriptions of the tags. */
 const tags = {
@@ -47,10 +48,11 @@ const surfaceOf = ({ path }: Route): Surface =>
   path.startsWith('/api/v1/') ? 'v1' : path.startsWith('/api/ops/') ? 'ops' : 'api';
 
 export function buildDocument(routes: readonly Route[], surface: Surface): OpenApiDocument {
-  return buildOpenApi(
+  const document = buildOpenApi(
     routes.filter((route) => surfaceOf(route) === surface),
     { version: releaseVersion, license: 'Apache-2.0', tags, examples: readExamples(), ...surfaces[surface] },
   );
+  return surface === 'v1' ? { ...document, webhooks: describeWebhooks(document.components.schemas) } : document;
 }
 
 export function buildDocuments(routes: readonly Route[]): Record<Surface, OpenApiDocument> {

@@ -3,7 +3,7 @@
 const requests = `# Requests
 
 JSON in UTF-8, at most 4 MiB and 64 levels deep; uploads are \`multipart/form-data\`. \`Content-Encoding\` is not supported. Unknown fields and
-parameters are ignored. Times are RFC 3339, with an offset. Every response has \`X-Request-Id\`: yours, if you sent one.
+parameters are ignored. Times are RFC 3339, with an offset. Every response has \`X-Api-Version\`, and \`X-Request-Id\`: yours, if you sent one.
 `;
 
 const repetition = `# Retries
@@ -35,7 +35,7 @@ ${requests}
 
 | status | body |
 |---|---|
-| 400, 401, 403, 404, 405, 408, 413, 415, 429, 503 | \`{"detail"}\`, or \`{"error", "message"}\` and more fields for errors specific to the operation |
+| 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503 | \`{"detail"}\`, or \`{"error", "message"}\` and more fields for errors specific to the operation |
 | 422 | \`{"detail": [{"type", "loc", "msg"}]}\`: up to fifty problems of path, query and body at once |
 
 \`error\` is stable and meant for programs; \`message\` and \`detail\` are for people and may change.
@@ -47,7 +47,8 @@ if the conversation has changed: 409 \`stale_conversation\` or 412 \`preconditio
 
 # Pagination
 
-\`limit\` and \`offset\`; the response has \`items\`, \`count\` (all matches) and \`has_more\`.
+Most lists are returned whole. The search has \`limit\` and \`offset\`, and with \`limit\` the headers \`X-Total-Count\` and \`Link\`; notes and the
+search in transcripts have \`limit\` and \`cursor\`, and the response has \`next\`, the \`cursor\` of the next page, null at the end.
 
 ${repetition}
 ${caching}
@@ -72,8 +73,8 @@ ${requests}
 
 | status | body |
 |---|---|
-| 401, 403, 404, 405, 409, 412, 429, 503 | \`{"code", "message", "retryable"}\` and more fields where documented |
-| 400, 408, 413, 415 | \`{"detail"}\` |
+| 400, 401, 403, 404, 405, 409, 410, 412, 429, 500, 503 | \`{"code", "message", "retryable"}\` and more fields where documented; 400 is \`validation_error\` unless documented |
+| 400 for a body that is not JSON, 408, 413, 415, 431 | \`{"detail"}\` |
 | 422 | \`{"detail": [{"type", "loc", "msg"}]}\`: up to fifty problems of path, query and body at once; \`{"code", …}\` for a reused \`Idempotency-Key\` |
 
 \`code\` is stable and meant for programs; \`message\` is for people and may change.

@@ -50,6 +50,25 @@ describe.each(documents)('models of the $name document', ({ document }) => {
     expect([...used].filter((name) => !all.includes(name))).toEqual([]);
   });
 
+  it('contains no form for which client generators write code that does not compile', () => {
+    const wrong: string[] = [];
+    walk(document, '', (node, place) => {
+      const fields = Object.keys((node['properties'] ?? {}) as Node).map((name) =>
+        name.replaceAll('_', '').toLowerCase(),
+      );
+      const rest = node['additionalProperties'];
+      const isWrong =
+        Array.isArray(node['type']) ||
+        typeof node['const'] === 'boolean' ||
+        (!place.endsWith('/properties') && new Set(fields).size < fields.length) ||
+        (fields.length > 0 && typeof rest === 'object') ||
+        (node['type'] === 'integer' && Number(node['maximum'] ?? Infinity) >= 2 ** 31 && node['format'] !== 'int64');
+      if (isWrong && node['enum'] === undefined) wrong.push(place);
+    });
+    expect(wrong).toEqual([]);
+    expect(Object.keys(components).filter((name) => /^New[A-Z]/.test(name))).toEqual([]);
+  });
+
   it('groups operations by tags with a description, and names operation ids in one style', () => {
     const tags = document['tags'] as { name: string; description: string }[];
     expect(tags.filter(({ name, description }) => !/^[a-z]+$/.test(name) || description.length < 10)).toEqual([]);

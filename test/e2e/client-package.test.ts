@@ -63,6 +63,17 @@ function findOwnNode(): string {
   return dirs.map((dir) => join(dir, 'node')).find((file) => existsSync(file)) ?? process.execPath;
 }
 
+/** Writes the TypeScript of README and quickstart as files of the project, and returns their names. */
+function writeSnippets(): string[] {
+  writeFileSync(join(project, 'process.d.ts'), 'declare const process: { env: Record<string, string | undefined> };\n');
+  const pages = ['clients/typescript/README.md', 'docs/quickstart.md'];
+  const texts = pages.map((page) => readFileSync(join(import.meta.dirname, '..', '..', page), 'utf8')).join('\n');
+  return [...texts.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = ''], index) => {
+    writeFileSync(join(project, `snippet-${index}.ts`), text);
+    return `snippet-${index}.ts`;
+  });
+}
+
 describe('TypeScript client package', () => {
   it('contains only JavaScript, declarations, README and licence', () => {
     const dir = join(project, 'node_modules', '@coherence', 'client');
@@ -111,7 +122,10 @@ describe('TypeScript client package', () => {
         noEmit: true,
         skipLibCheck: false,
       };
-      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+      const snippets = writeSnippets();
+      const files = ['main.ts', 'process.d.ts', ...snippets];
+      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+      expect(snippets.length).toBeGreaterThan(4);
       const { stdout } = await run(join(binDir, 'tsc'), ['-p', project]).catch((error: { stdout: string }) => error);
       expect(stdout).toBe('');
     },

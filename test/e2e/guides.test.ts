@@ -12,11 +12,23 @@ const guidesDir = join(import.meta.dirname, '..', '..', 'docs', 'guides');
 const password = 'the right password';
 let platform: TestPlatform;
 let opsToken: string;
+let editorToken: string;
 beforeAll(async () => {
   platform = await startTestPlatform(import.meta.url);
   const account = { email: 'operator@example.org', person: 'operator', password, groups: ['ops_operators'] };
-  await platform.apply({ people: [{ key: 'operator', name: 'Operator' }], accounts: [account] });
+  const editor = {
+    email: 'editor@example.org',
+    person: 'chiara',
+    password: 'coherence-demo-password',
+    global_editor: true,
+  };
+  const people = [
+    { key: 'operator', name: 'Operator' },
+    { key: 'chiara', name: 'Chiara Rossi' },
+  ];
+  await platform.apply({ people, accounts: [account, editor] });
   opsToken = await platform.login(account.email, password);
+  editorToken = await platform.login(editor.email, editor.password);
 });
 afterAll(() => platform.stop());
 
@@ -44,7 +56,7 @@ function expectation(shown: unknown): unknown {
   );
 }
 
-describe.each(['api.md', 'operations-api.md'])('docs/guides/%s: commands', (guide) => {
+describe.each(['../quickstart.md', 'api.md', 'operations-api.md'])('docs/guides/%s: commands', (guide) => {
   const blocks = readBlocks(guide);
   const commands = blocks.flatMap(({ language, text }, index) => {
     const next = blocks[index + 1];
@@ -56,7 +68,8 @@ describe.each(['api.md', 'operations-api.md'])('docs/guides/%s: commands', (guid
   });
 
   it.each(commands)('contains the actual output of $command', async ({ command, shown }) => {
-    const env = { ...process.env, BASE: platform.baseUrl, API_TOKEN: platform.sharedToken, OPS_TOKEN: opsToken };
+    const { baseUrl: BASE, sharedToken: API_TOKEN, loginSecret: API_LOGIN_SECRET } = platform;
+    const env = { ...process.env, BASE, API_TOKEN, API_LOGIN_SECRET, OPS_TOKEN: opsToken, TOKEN: editorToken };
     const { stdout } = await run('sh', ['-c', command], { env });
     expect(JSON.parse(stdout)).toEqual(expectation(JSON.parse(shown)));
   });

@@ -50,7 +50,16 @@ export interface RouteHints {
 /** Returns the text of clients/typescript/operations.ts. */
 export function describeClient(): string {
   const { api, v1, ops } = buildDocuments(routes);
-  return writeClient([api, v1, ops], new Map(routes.map((route) => [route.operationId, route])));
+  return writeClient([api, withoutEvents(v1), ops], new Map(routes.map((route) => [route.operationId, route])));
+}
+
+/** Returns the document without the models of webhooks, whose types are in `event-types.ts`. */
+function withoutEvents(document: OpenApiDocument): OpenApiDocument {
+  const prefixes = Object.keys(document['webhooks'] as object).map((type) => `${pascal(camel(type))}Event`);
+  const schemas = Object.entries(document.components.schemas).filter(
+    ([name]) => !prefixes.some((prefix) => name.startsWith(prefix)),
+  );
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(schemas) } };
 }
 
 /**
@@ -229,9 +238,9 @@ function writeEntry({ name, method, path, operation, hints: { deadlineMs } }: De
   return `  ${name}: { ${fields.join(', ')} },`;
 }
 
-/** Returns an operation id in camelCase: both `get_agent` and `getAgent` become `getAgent`. */
+/** Returns a name in camelCase: `get_agent`, `get.agent` and `getAgent` become `getAgent`. */
 function camel(operationId: string): string {
-  return operationId.replace(/[_-]+([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+  return operationId.replace(/[._-]+([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }
 
 function pascal(name: string): string {

@@ -117,7 +117,7 @@ export const newAgent = Type.Object(
     ...agentFields,
     config: configField('Settings. At most 1 MiB of JSON.'),
   },
-  { $id: 'NewAgent' },
+  { $id: 'AgentCreate' },
 );
 export type NewAgent = Static<typeof newAgent>;
 

@@ -121,10 +121,10 @@ export const RecordedWrite = Type.Object(
     infos: Type.Optional(JsonStore('Top-level keys replace whole values.')),
     config: Type.Optional(JsonStore('Top-level keys replace whole values.')),
     captureEndedAt: optionalInstant(
-      'End of the transcript window; the same write-once boundary as on enter-coherence.',
+      'End of the transcript window; the same write-once boundary as on enter-coherence. `capture_ended_at` is its older name (deprecated).',
     ),
     capture_ended_at: Type.Optional(
-      nullable(Type.String({ format: 'date-time', description: 'Older name of `captureEndedAt`.', deprecated: true })),
+      nullable(Type.String({ format: 'date-time', description: 'Older name of `captureEndedAt`.' })),
     ),
     expected_updated_at: Type.Optional(ExpectedUpdatedAt),
   },

@@ -33,7 +33,7 @@ export const NewConversation = Type.Object(
     infos: Type.Optional(JsonStore('Public and display metadata.')),
     config: Type.Optional(JsonStore('Operational metadata.')),
   },
-  { $id: 'NewConversation', description: 'A conversation to create.' },
+  { $id: 'ConversationCreate', description: 'A conversation to create.' },
 );
 
 /** Body of POST /conversations/{id}/update. Absent fields are not changed; lists are replaced whole. */

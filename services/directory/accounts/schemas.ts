@@ -52,7 +52,7 @@ const rights = {
 };
 export const newAccount = Type.Object(
   { email: Type.String({ maxLength: 320, description: 'Unique, ignoring case.' }), ...rights },
-  { $id: 'NewAccount' },
+  { $id: 'AccountCreate' },
 );
 /** Fields of an update. Absent fields remain unchanged; lists are replaced. */
 export const accountUpdate = Type.Object(

@@ -29,7 +29,7 @@ export const newErasure = Type.Object(
     ...chatIds,
     dry_run: Type.Optional(Type.Boolean({ description: 'Count what would be removed, without changing anything.' })),
   },
-  { $id: 'NewErasure' },
+  { $id: 'ErasureCreate' },
 );
 
 export const startedErasure = Type.Object({

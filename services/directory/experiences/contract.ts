@@ -24,7 +24,7 @@ export const newExperience = Type.Object(
     ),
     info_fields: holonUpdate.properties.info_fields,
   },
-  { $id: 'NewExperience' },
+  { $id: 'ExperienceCreate' },
 );
 export type NewExperience = Static<typeof newExperience>;
 

@@ -124,7 +124,7 @@ export const newHolon = Type.Object(
     slug: Type.Optional(nullable(slug)),
     ...holonFields,
   },
-  { $id: 'NewHolon' },
+  { $id: 'HolonCreate' },
 );
 export type NewHolon = Static<typeof newHolon>;
 

@@ -98,7 +98,7 @@ export const newKey = Type.Object(
       Type.Integer({ description: "The account on whose behalf it acts. Default: the caller's account." }),
     ),
   },
-  { $id: 'NewServiceKey' },
+  { $id: 'ServiceKeyCreate' },
 );
 export type NewKey = Static<typeof newKey>;
 

@@ -39,10 +39,10 @@ export const NewPersonNote = Type.Object(
       nullable(Type.Integer({ description: 'A holon that the note also concerns; the note is listed for both.' })),
     ),
   },
-  { $id: 'NewPersonNote' },
+  { $id: 'PersonNoteCreate' },
 );
 export type NewPersonNote = Static<typeof NewPersonNote>;
-export const NewHolonNote = Type.Object(noteFields, { $id: 'NewHolonNote' });
+export const NewHolonNote = Type.Object(noteFields, { $id: 'HolonNoteCreate' });
 export const NoteUpdate = Type.Object(noteFields, { $id: 'NoteUpdate' });
 
 const noteReply = { note: NoteItem };

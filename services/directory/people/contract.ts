@@ -50,7 +50,7 @@ const newContact = Type.Object(
     linkedin: channel(500, 'Must be unique, ignoring scheme, `www.`, query and trailing slash.'),
   },
   {
-    $id: 'NewContact',
+    $id: 'ContactCreate',
     ...newContactRules,
     description:
       'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank values are dropped. A value with a scheme must be a link: ' +
@@ -65,7 +65,7 @@ const firstMembership = Type.Object(
     step_slug: Type.Optional(
       nullable(singleLine({ description: 'An active step of the journey. Default: the first one.' })),
     ),
-    follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
+    follow_up_after: Type.Optional(nullable(Type.String({ publishedFormat: 'date', description: '`YYYY-MM-DD`.' }))),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   },
   { $id: 'FirstMembership', description: 'First membership of the person.' },
@@ -99,7 +99,7 @@ export const newPerson = Type.Object(
       ),
     ),
   },
-  { $id: 'NewPerson' },
+  { $id: 'PersonCreate' },
 );
 export type NewPerson = Static<typeof newPerson>;
 

@@ -31,7 +31,7 @@ export const NewRelationship = Type.Object(
     journey_slug: Type.Optional(nullable(singleLine({ description: 'Slug of a journey.' }))),
     ...newWorkflowFields,
   },
-  { $id: 'NewRelationship' },
+  { $id: 'RelationshipCreate' },
 );
 
 /** Error for a relationship that exists (W3). */

@@ -91,7 +91,7 @@ export const newClass = Type.Object(
     object_kind: Type.Optional(slug('Default: `holon`.')),
     ...optional(classFields).properties,
   },
-  { $id: 'NewClass' },
+  { $id: 'ClassCreate' },
 );
 export const classUpdate = Type.Object(optional(classFields).properties, { $id: 'ClassUpdate' });
 
@@ -109,19 +109,19 @@ export const newJourney = Type.Object(
       ),
     ),
   },
-  { $id: 'NewJourney' },
+  { $id: 'JourneyCreate' },
 );
 export const journeyUpdate = Type.Object(optional(journeyFields).properties, { $id: 'JourneyUpdate' });
 
 export const newStep = Type.Object(
   { ...newJourneyStep, title: stepFields.title, position: Type.Optional(position) },
-  { $id: 'NewStep' },
+  { $id: 'StepCreate' },
 );
 export const stepUpdate = Type.Object(optional({ ...stepFields, position }).properties, { $id: 'StepUpdate' });
 
 export const newQuestion = Type.Object(
   { text: questionText, position: Type.Optional(position), is_archived: Type.Optional(isArchivedQuestion) },
-  { $id: 'NewQuestion' },
+  { $id: 'QuestionCreate' },
 );
 export const questionUpdate = Type.Object(
   optional({ text: questionText, position, is_archived: isArchivedQuestion }).properties,

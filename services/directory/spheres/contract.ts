@@ -32,7 +32,7 @@ const name = singleLine({
   description: 'Must not be blank. Leading and trailing whitespace is removed.',
 });
 
-export const newSphere = Type.Object({ name }, { $id: 'NewSphere' });
+export const newSphere = Type.Object({ name }, { $id: 'SphereCreate' });
 export const sphereUpdate = Type.Object(
   { name: Type.Optional(name), is_active: Type.Optional(Type.Boolean({ description: 'False retires the sphere.' })) },
   { $id: 'SphereUpdate' },

@@ -89,7 +89,7 @@ const fields = {
 };
 export const newEndpoint = Type.Object(
   { url: fields.url, types: Type.Optional(fields.types), description: Type.Optional(fields.description) },
-  { $id: 'NewWebhookEndpoint' },
+  { $id: 'WebhookEndpointCreate' },
 );
 export const endpointUpdate = Type.Object(
   {
