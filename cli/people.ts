@@ -23,8 +23,8 @@ interface ExportOptions extends ChatOptions {
 }
 
 interface EraseOptions extends ChatOptions {
-  readonly dryRun?: true;
-  readonly yes?: true;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
 export function register(people: Command, context: CliContext): void {

@@ -5,7 +5,11 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TranscriptFormat, transcriptFormats } from '#services/transcripts';
-import type { DownloadTranscriptRequest, ListImportEvidenceReply, SearchTranscriptsReply } from '../clients/typescript/operations.ts';
+import type {
+  DownloadTranscriptRequest,
+  ListImportEvidenceReply,
+  SearchTranscriptsReply,
+} from '../clients/typescript/operations.ts';
 import { UnreadableArtifact } from '../services/transcripts/artifact/unreadable.ts';
 import {
   compareEvidence,

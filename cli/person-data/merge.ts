@@ -35,7 +35,11 @@ export function registerMerging(people: Command, context: CliContext): void {
     .option('--dry-run', 'show what would move without changing anything')
     .option('--yes', 'skip the confirmation')
     .action(
-      async (keepText: string, goneText: string, { dryRun = false, yes = false }: { dryRun?: true; yes?: true }) => {
+      async (
+        keepText: string,
+        goneText: string,
+        { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean },
+      ) => {
         const result = await merge(context, await readPair(context, keepText, goneText), { dryRun, yes });
         context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'No data to move.'));
       },

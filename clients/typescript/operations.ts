@@ -1467,7 +1467,7 @@ export type FieldChange = {
 export type UpdateClassResult = {
   class: ObjectClassPublic;
   /** Changed fields of the request with old and new values. */
-  changes: Record<string, unknown>;
+  changes: Record<string, FieldChange>;
 };
 
 export type PreconditionFailedV1Error = {
@@ -1528,9 +1528,9 @@ export type JourneyCreate = {
   /** Page texts, e.g. `welcome`; `goodbyeURL` is an http(s) link. Replaces all texts. */
   texts?: Record<string, unknown>;
   /** Steps in their order. */
-  steps?: NewJourneyStepsItem[];
+  steps?: JourneyCreateStepsItem[];
   /** Questions in their order: texts, or objects. */
-  questions?: (string | NewJourneyQuestionsItem)[];
+  questions?: (string | JourneyCreateQuestionsItem)[];
 };
 
 export type CreateJourneyResult = {
@@ -1560,7 +1560,7 @@ export type JourneyUpdate = {
 export type UpdateJourneyResult = {
   journey: Journey;
   /** Changed fields of the request with old and new values. */
-  changes: Record<string, unknown>;
+  changes: Record<string, FieldChange>;
 };
 
 export type StepCreate = {
@@ -1624,7 +1624,7 @@ export type StepUpdate = {
 export type UpdateStepResult = {
   step: Step;
   /** Changed fields of the request with old and new values. */
-  changes: Record<string, unknown>;
+  changes: Record<string, FieldChange>;
 };
 
 /** A question of a journey. */
@@ -1668,7 +1668,7 @@ export type QuestionUpdate = {
 export type UpdateQuestionResult = {
   question: JourneyQuestion;
   /** Changed fields of the request with old and new values. */
-  changes: Record<string, unknown>;
+  changes: Record<string, FieldChange>;
 };
 
 /** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank values are dropped. A value with a scheme must be a link: http, https, mailto or tel. Other values are text. */
@@ -1818,7 +1818,7 @@ export type ErasureCreate = {
 
 export type ErasurePreview = {
   /** Rows that would be removed, by service. */
-  counts: Record<string, unknown>;
+  counts: Record<string, Record<string, number>>;
 };
 
 export type StartedErasure = {
@@ -1845,7 +1845,7 @@ export type ErasureServicesItem = {
   state: "running" | "done" | "failed";
   error: string | null;
   /** Removed rows by kind. */
-  counts: Record<string, unknown>;
+  counts: Record<string, number>;
 };
 
 /** The erasure of a person, by service. */
@@ -1875,7 +1875,7 @@ export type MergeTarget = {
 export type MergePersonResult = {
   person: PersonPublic;
   /** Moved rows by kind. */
-  counts: Record<string, unknown>;
+  counts: Record<string, number>;
 };
 
 export type HolonCreate = {
@@ -2357,7 +2357,7 @@ export type HistoryItem = {
   /** `api`: a client of the API; `console`, `cli`: the console or the CLI; `file`: the workspace file; `webhook`: a booking or another job of the platform. */
   via: "api" | "console" | "cli" | "file" | "webhook";
   /** Changed fields. `old` is null for a created object, `new` for a deleted one. */
-  changes: Record<string, unknown>;
+  changes: Record<string, FieldChange | SecretChange>;
 };
 
 export type ListPersonHistoryResult = {
@@ -2560,7 +2560,7 @@ export type AccountUpdate = {
 export type UpdateAccountResult = {
   account: Account;
   /** Changed fields of the request, with old and new values. */
-  changes: Record<string, unknown>;
+  changes: Record<string, FieldChange>;
 };
 
 /** An identity of an identity provider, linked to an account. */
@@ -3274,7 +3274,7 @@ export type GetWebhookResult = {
   body_digest: string | null;
   body_size: number | null;
   /** Stored headers; secrets and signatures are `[redacted]`. */
-  headers: Record<string, unknown>;
+  headers: Record<string, string>;
   body: string | null;
   /** Messages with the reply to a Telegram update. */
   sends: GetWebhookResultSendsItem[];
@@ -3729,6 +3729,37 @@ export type NotAnOperatorError = {
   [key: string]: unknown;
 };
 
+export type FindPeopleResultItemsItem = {
+  id: number;
+  name: string | null;
+  matched: "id" | "key" | "email" | "phone" | "name";
+  merged_id: number | null;
+};
+
+export type FindPeopleResult = {
+  /** By id. All of them have the identifier in `matched`. */
+  items: FindPeopleResultItemsItem[];
+};
+
+export type ListDuplicatePeopleResultItemsItemPeopleItem = {
+  id: number;
+  name: string;
+};
+
+export type ListDuplicatePeopleResultItemsItem = {
+  match_field: "contact.email" | "contact.linkedin";
+  /** Normalized value. */
+  match_value: string;
+  /** By id. */
+  people: ListDuplicatePeopleResultItemsItemPeopleItem[];
+};
+
+export type ListDuplicatePeopleResult = {
+  /** By field and value. */
+  items: ListDuplicatePeopleResultItemsItem[];
+  next: string | null;
+};
+
 export type ListAgentsResultItemsItem = {
   slug: string;
   name: string;
@@ -3872,7 +3903,7 @@ export type ForgetChatsBody = {
   /** Slug of the agent. */
   slug?: string;
   /** Every thread of the agent `slug`. */
-  all?: true;
+  all?: boolean;
   /** One thread, of any agent without `slug`. */
   thread_key?: string;
   /** A visitor of the chat page, with every agent. */
@@ -7601,6 +7632,39 @@ export type ListImportEvidenceError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface FindPeopleRequest {
+  query: {
+    /** Id, workspace key, email, phone number or name. Numbers are ids or keys. */
+    identifier: string;
+  };
+}
+export type FindPeopleReply = ApiReply<200, FindPeopleResult>;
+export type FindPeopleError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListDuplicatePeopleRequest {
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the previous page. */
+    cursor?: string;
+  };
+}
+export type ListDuplicatePeopleReply = ApiReply<200, ListDuplicatePeopleResult>;
+export type ListDuplicatePeopleError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface ListAgentsRequest {
   query?: {
     /** Rows of a page, default 50, at most 200. */
@@ -8049,6 +8113,8 @@ export interface OperationErrors {
   listDeletedConversations: ListDeletedConversationsError;
   getConversationDetails: GetConversationDetailsError;
   listImportEvidence: ListImportEvidenceError;
+  findPeople: FindPeopleError;
+  listDuplicatePeople: ListDuplicatePeopleError;
   listAgents: ListAgentsError;
   listAgentUsage: ListAgentUsageError;
   listAgentKnowledge: ListAgentKnowledgeError;
@@ -9163,6 +9229,18 @@ export interface Operations {
    */
   listImportEvidence(request?: ListImportEvidenceRequest, options?: CallOptions): Promise<ListImportEvidenceReply>;
   /**
+   * Find people by an identifier
+   * Compares the id, then the workspace key, the email of contact and accounts, the phone number and the name, and returns the people who match first. Identifiers of merged people return the surviving person; ids also return erased people.
+   * `GET /api/ops/people`
+   */
+  findPeople(request: FindPeopleRequest, options?: CallOptions): Promise<FindPeopleReply>;
+  /**
+   * List possible duplicates
+   * People who share an email or LinkedIn address, compared as on creation.
+   * `GET /api/ops/people/duplicates`
+   */
+  listDuplicatePeople(request?: ListDuplicatePeopleRequest, options?: CallOptions): Promise<ListDuplicatePeopleReply>;
+  /**
    * List agents
    * By slug, with the number of sentences pending review.
    * `GET /api/ops/agents`
@@ -9408,6 +9486,8 @@ export const operationTable = {
   listDeletedConversations: { method: 'GET', path: '/api/ops/conversations/deleted', credential: 'token', replies: [200] },
   getConversationDetails: { method: 'GET', path: '/api/ops/conversations/{id}', credential: 'token', replies: [200,304] },
   listImportEvidence: { method: 'GET', path: '/api/ops/import-evidence', credential: 'token', replies: [200] },
+  findPeople: { method: 'GET', path: '/api/ops/people', credential: 'token', replies: [200] },
+  listDuplicatePeople: { method: 'GET', path: '/api/ops/people/duplicates', credential: 'token', replies: [200], deadlineMs: 30000 },
   listAgents: { method: 'GET', path: '/api/ops/agents', credential: 'token', replies: [200] },
   listAgentUsage: { method: 'GET', path: '/api/ops/agents/usage', credential: 'token', replies: [200] },
   listAgentKnowledge: { method: 'GET', path: '/api/ops/agents/{slug}/knowledge', credential: 'token', replies: [200] },

@@ -2,7 +2,6 @@
  * Signed actors (docs/adr/signed-actors.md): the gateway alone signs who acts, every other part verifies the assertion.
  * An assertion is a compact JWS (RFC 7515), so that common tools can read it.
  */
-export { requireOpsOperator, requireOpsReader } from './operators.ts';
 import type { Actor } from '#libs/contract';
 import {
   createHash,

@@ -1,6 +1,6 @@
 /** Handlers of `auditRpcs`, to be spread into the service's handlers. */
 import { requireOpsReader } from '#libs/actor';
-import { type Actor, type auditRpcs, type RequestOf } from '#libs/contract';
+import type { Actor, auditRpcs, RequestOf } from '#libs/contract';
 import { type RawJson, rawJson } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import type { Metrics } from '#libs/telemetry';

@@ -1,7 +1,7 @@
 /** Operator access to jobs for the gateway: the same RPCs for every service with jobs (P2, P3). */
 import { requireOpsOperator, requireOpsReader } from '#libs/actor';
 import { type AuditContext, describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
-import { type Actor, type JobChange, type JobItem, type TimelineFact } from '#libs/contract';
+import type { Actor, JobChange, JobItem, TimelineFact } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { type RawJson, rawJson } from '#libs/nats';

@@ -23,6 +23,6 @@ describe('the admin CLI over NATS (rules/cli#over-nats)', () => {
     const text = readFileSync(page, 'utf8');
     const section = text.split('\n## ').find((part) => part.startsWith('Over NATS')) ?? '';
     const documented = section.matchAll(/`([a-z<>-]+(?:\.[a-z<>-]+){2,})`/g).map(([, subject]) => subject);
-    expect([...documented].toSorted()).toEqual([...new Set(declared)].toSorted());
+    expect(new Set(documented)).toEqual(new Set(declared));
   });
 });

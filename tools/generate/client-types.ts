@@ -29,7 +29,8 @@ export function toType(schema: Schema, indent = ''): string {
 
 function toObject(schema: Schema, indent: string): string {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
-  const rest = schema['additionalProperties'];
+  const [pattern] = Object.values((schema['patternProperties'] ?? {}) as Record<string, Schema>);
+  const rest = pattern ?? schema['additionalProperties'];
   const index = typeof rest === 'object' && rest !== null ? toType(rest as Schema, indent) : 'unknown';
   if (properties.length === 0) return `Record<string, ${index}>`;
   const required = new Set((schema['required'] ?? []) as string[]);

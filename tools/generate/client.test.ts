@@ -122,6 +122,7 @@ describe('TypeScript types of schemas', () => {
     [{ const: 'web' }, '"web"'],
     [{ type: 'object', additionalProperties: true }, 'Record<string, unknown>'],
     [{ type: 'object', additionalProperties: { type: 'integer' } }, 'Record<string, number>'],
+    [{ type: 'object', patternProperties: { '^.*$': { type: 'integer' } } }, 'Record<string, number>'],
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string | null'],
     [{ type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } }, '(string | null)[]'],
     [{ $ref: '#/components/schemas/Thing' }, 'Thing'],

@@ -64,7 +64,6 @@ interface Described {
   readonly items?: Described;
   readonly anyOf?: readonly Described[];
   readonly required?: readonly string[];
-  readonly anyOf?: readonly Described[];
   readonly pattern?: string;
   readonly format?: string;
   readonly description?: string;

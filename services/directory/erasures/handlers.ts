@@ -33,7 +33,13 @@ function createClientHandlers(deps: Deps): Pick<Operations, 'erasePerson' | 'get
   const { db, idempotency } = deps;
   return {
     erasePerson: async (request, context) => {
-      const { person_id: id, confirm, if_match: condition, visitor_ids: visitors = [], telegram_user_ids: users = [] } = request;
+      const {
+        person_id: id,
+        confirm,
+        if_match: condition,
+        visitor_ids: visitors = [],
+        telegram_user_ids: users = [],
+      } = request;
       const { actor } = context;
       if (actor?.kind !== 'user' || !actor.superuser) throw await denied(db, id);
       const by = { account_id: actor.accountId, key_id: actor.key?.id ?? null, via: context.via ?? null };

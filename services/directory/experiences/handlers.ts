@@ -10,7 +10,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { checkInfoFields, readInfoFields } from '../classes/index.ts';
 import { holonEvents } from '../events/contract.ts';
 import { emitWritten } from '../events/index.ts';
-import { getWrittenHolon, insertHolon, slugOf, slugWithSuffix } from '../holons/index.ts';
+import { getTag, getWrittenHolon, insertHolon, slugOf, slugWithSuffix } from '../holons/index.ts';
 import { requireRichText } from '../texts/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import type { experienceRpcs } from './contract.ts';
@@ -62,7 +62,7 @@ export function createExperienceHandlers({
         await emitWritten(eventOutbox, tx, 'holon', 'created', [id]);
         history.created(tx, context, 'holons', [id]);
         const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
-        return withEtag(rawJson(`{"experience":${written.body}}`), entityTag(written.tag));
+        return withEtag(rawJson(`{"experience":${written.body}}`), entityTag((await getTag(tx, { id })).body));
       }),
     checkExperienceLogo: async ({ experience_id: id }, { actor }) => {
       const row = isPossibleId(id) ? await findExperience(db, { id, ...readViewer(actor) }) : undefined;

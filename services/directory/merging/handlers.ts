@@ -68,7 +68,7 @@ export function createMergingHandlers({
     findMerged: async ({ ids }) => ({ items: [...(await findMergedByIds(db, { ids }))] }),
     listDuplicates: async ({ limit = duplicatesPerPage, cursor }, { actor }) => {
       requireOpsReader(actor);
-      const after = cursor === undefined ? undefined : readCursor(cursor);
+      const after = cursor === undefined ? { afterField: null, afterValue: null } : readCursor(cursor);
       const rows = await listDuplicates(db, { ...after, limit: limit + 1 });
       const items = rows.slice(0, limit);
       const last = rows.length > limit ? items.at(-1) : undefined;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireOpsOperator } from '#libs/actor';
 import { recordAudit } from '#libs/audit';
-import { type RequestOf } from '#libs/contract';
+import type { RequestOf } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
 import { type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { events } from '../contract.ts';

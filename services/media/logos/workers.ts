@@ -10,8 +10,9 @@ type LogoWorkers = { readonly [K in keyof typeof logoJobs]: JobHandler<PayloadOf
 
 export function createLogoWorkers(deps: Pick<Dependencies, 'jobs' | 'config'>): LogoWorkers {
   return {
-    retireLogo: async ({ payload: { holon_id: holonId }, complete }) => {
-      await complete(async (tx) => {
+    retireLogo: async (run) => {
+      const holonId = run.payload.holon_id;
+      await run.complete(async (tx) => {
         await lockLogo(tx, { holonId });
         const retired = await retireLogo(tx, { holonId });
         await scheduleBlobDeletion(

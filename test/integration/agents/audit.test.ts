@@ -1,6 +1,6 @@
 /** Operator actions on updates and webhooks commit with their audit entry, or not at all (A1). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Bus, connectBus, newContext } from '#libs/nats';
+import { type Bus, connectBus } from '#libs/nats';
 import { contextFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf } from './fixture.ts';

@@ -1,12 +1,10 @@
 /** Erased data does not remain in messages, memory or knowledge (people erase, agents forget). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const { forgetThreads, getRecord } = agents.rpcs;
-const context = () => newContext();
 
 let fixture: AgentFixture;
 let agentId = 0;

@@ -7,7 +7,6 @@ import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const { approveSentences, forgetThreads, listSentences, rejectSentences } = agents.rpcs;
 const operator = () => ({ ...newContext(), actor: superuser });
-const context = () => newContext();
 const settings = { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0' };
 
 let fixture: AgentFixture;

@@ -1,12 +1,10 @@
 /** Memory of threads and agents. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
 import { contextFor, type LlmMessage, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const { getRecord, redriveJobs } = agents.rpcs;
-const context = () => newContext();
 
 interface MemoryJob {
   readonly state: string;

@@ -3,7 +3,6 @@
  * writes its rows in the same transaction.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { contextFor, startTcpProxy, waitFor } from '#libs/testing';

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
 import { agents, firstUpdateReceiptId } from '#services/agents';
-import { newContext } from '#libs/nats';
 import { createDatabase } from '#libs/orm';
 import { contextFor, waitFor } from '#libs/testing';
 import { sweepReceipts } from '#libs/webhooks';

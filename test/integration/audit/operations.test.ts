@@ -91,15 +91,6 @@ const agentRows: Record<string, Row> = {
     return { request: { slug: 'guide', all: true }, target: guide };
   }),
 };
-  }),
-  'admin.agents.memory.forget': ofCli(async () => {
-    const id = await fixture.newThread();
-    const [row] = await fixture.env.sql<{ key: string }>('select thread_key as key from agents.threads where id = $1', [
-      id,
-    ]);
-    return { request: { thread_key: row?.key }, target: null };
-  }),
-};
 
 const ofConversation =
   <More extends object>(more: More) =>

@@ -7,6 +7,7 @@ import { deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 import { erase, serveErasures } from './erase.ts';
 
+const bySuperuser = { kind: 'account', account_id: superuser.accountId, key_id: null };
 const { createAccount, deleteAccount, login, logout, nameAccounts, patchStepConfig } = directory.rpcs;
 const { refuseLogin, setPassword, verifySession, applyWorkspace } = directory.rpcs;
 const { listAudit } = auditRpcs('directory');
@@ -113,7 +114,6 @@ describe('logins in the audit log (A1)', () => {
 
 describe('accounts in the audit log (A1)', () => {
   const who = 'carla@example.org';
-  const bySuperuser = { kind: 'account', account_id: superuser.accountId, key_id: null };
   let id: number;
   const entry = (action: string, changes: unknown, actor: unknown = bySuperuser) => [
     { ...shape, actor, action, target: { type: 'account', id: String(id) }, changes, ip: null, outcome: 'ok' },

@@ -36,7 +36,7 @@ export async function serveErasures(
     });
     env.onStop(() => bus.close());
     const own = Object.fromEntries(Object.entries(handlers).filter(([name]) => name in rpcs));
-    await bus.serve({ service, rpcs, jobs: {}, events: {} } as never, own as never);
+    await bus.serve({ service, rpcs, jobs: {}, events: {} } as never, own);
   }
 }
 

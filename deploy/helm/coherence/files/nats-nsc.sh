@@ -749,9 +749,6 @@ user cli \
   --allow-pub 'directory.holons.get-many' \
   --allow-pub 'directory.journeys.get-many' \
   --allow-pub 'admin.directory.people.find-by-keys' \
-  --allow-pub 'admin.directory.people.identify' \
-  --allow-pub 'admin.directory.people.export-part' \
-  --allow-pub 'admin.directory.people.show' \
   --allow-pub 'admin.directory.workspace.export' \
   --allow-pub 'admin.directory.workspace.apply' \
   --allow-pub 'admin.directory.workspace.upload' \
