@@ -33,8 +33,8 @@ export function register(group: Command, context: CliContext): void {
     .option('--account <id>', 'only endpoints of this account', parseId)
     .action(async ({ account, limit, cursor }: ListOptions) => {
       const filter = account === undefined ? {} : { account_id: account };
-      const page = await readPages({ limit, cursor: String(cursor) }, async (wanted) => {
-        const query = { ...filter, limit: wanted.limit, offset: Number(wanted.cursor) };
+      const page = await readPages({ limit, cursor: String(cursor) }, async (request) => {
+        const query = { ...filter, limit: request.limit, offset: Number(request.cursor) };
         const { items } = (await context.http((api) => api.listWebhookEndpoints({ query }))).body;
         return { items, next: items.length < query.limit ? null : String(query.offset + items.length) };
       });
@@ -59,8 +59,8 @@ export function register(group: Command, context: CliContext): void {
     )
     .action(async (id: number, { status, ...pages }: DeliveriesOptions) => {
       const filter = status === undefined ? {} : { status };
-      const page = await readPages(pages, async (wanted) => {
-        const call = { path: { endpoint_id: id }, query: { ...filter, ...wanted } };
+      const page = await readPages(pages, async (request) => {
+        const call = { path: { endpoint_id: id }, query: { ...filter, ...request } };
         return (await context.http((api) => api.listWebhookDeliveries(call), `endpoint ${id}`)).body;
       });
       context.print(page.items, table(page.items, deliveryColumns, 'No deliveries.'), ...describeNext(page));

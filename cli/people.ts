@@ -1,10 +1,12 @@
 /** `people …` over HTTP (rules/cli#people-and-their-data): finds, exports, merges and erases people. */
 import type { Command } from 'commander';
 import type { ListPersonMembershipsReply } from '../clients/typescript/operations.ts';
+import { nextOffset, type OffsetPage, withOffsetPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { fields, table } from './output/table.ts';
+import { describeNext } from './pages.ts';
 import { registerPersonCommands } from './person-commands.ts';
 import { type Counts, erasePerson } from './person-data/erase.ts';
 import { registerMerging } from './person-data/merge.ts';
@@ -16,7 +18,6 @@ import {
   findPersonId,
   identifyPerson,
 } from './person-data/person.ts';
-import { type Page, describeMore, withPage } from './record-search.ts';
 
 interface ExportOptions extends ChatOptions {
   readonly out: string;
@@ -30,20 +31,25 @@ interface EraseOptions extends ChatOptions {
 export function register(people: Command, context: CliContext): void {
   registerPersonCommands(people, context);
   registerMerging(people, context);
-  withPage(
+  withOffsetPages(
     people.command('show').argument('<person>', named).description('Shows a person with their memberships'),
-    200,
-  ).action(async (text: string, page: Page) => {
+    'memberships',
+    { max: 200 },
+  ).action(async (text: string, page: OffsetPage) => {
     const path = { person_id: await findPersonId(context, text) };
     const person = (await context.http((api) => api.getPerson({ path }), `person ${path.person_id}`)).body;
-    const memberships = (await context.http((api) => api.listPersonMemberships({ path, query: page }))).body;
+    const memberships = (
+      await context.http((api) =>
+        api.listPersonMemberships({ path, query: { limit: page.limit, offset: page.cursor } }),
+      )
+    ).body;
     const { id, name, actor_kind: kind, contact, description } = person;
     context.print(
       { person, memberships },
       fields({ id, name, kind, contact: JSON.stringify(contact), description }),
       '',
       table(memberships.items, membershipColumns, 'No memberships.'),
-      ...describeMore(page, memberships.count),
+      ...describeNext({ next: nextOffset(page, memberships.count) }),
     );
   });
   const withChats = (command: Command): Command =>

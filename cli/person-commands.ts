@@ -1,11 +1,12 @@
 /** `people list|search|create|update` over HTTP (rules/cli#people-and-their-data). */
 import type { Command } from 'commander';
 import type { CreatePersonRequest, ListPeopleReply, UpdatePersonRequest } from '../clients/typescript/operations.ts';
+import { nextOffset, type OffsetPage, withOffsetPages } from './common-options.ts';
 import type { CliContext } from './context.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
+import { describeNext } from './pages.ts';
 import { parseId } from './parse-options.ts';
-import { describeMore, type Page, registerSearch, withPage } from './record-search.ts';
 import { collectPair, describeChanges, describeObject, readBody, withFields } from './write-options.ts';
 
 type Person = ListPeopleReply['body']['items'][number];
@@ -25,15 +26,20 @@ const columns = {
 };
 
 export function registerPersonCommands(people: Command, context: CliContext): void {
-  const list = async (query: Page & { q: string }): Promise<void> => {
+  const list = async ({ q, limit, cursor }: OffsetPage & { q: string }): Promise<void> => {
+    const query = { q, limit, offset: cursor };
     const { items, count } = (await context.http((api) => api.listPeople({ query }))).body;
-    context.print(items, table(items, columns, 'No people.'), ...describeMore(query, count));
+    context.print(
+      items,
+      table(items, columns, 'No people.'),
+      ...describeNext({ next: nextOffset({ limit, cursor }, count) }),
+    );
   };
-  withPage(people.command('list').description('Lists people'), 100)
+  withOffsetPages(people.command('list').description('Lists people'), 'people', { max: 100 })
     .option('--q <text>', 'only people whose name contains this text', '')
     .action(list);
-  registerSearch(people, 'Lists people whose name contains a text').action((text: string | undefined, page: Page) =>
-    list({ q: text ?? '', ...page }),
+  withOffsetPages(people.command('search [text]', { hidden: true }), 'people', { max: 100 }).action(
+    (text: string | undefined, page: OffsetPage) => list({ q: text ?? '', ...page }),
   );
 
   const withContact = (command: Command): Command =>

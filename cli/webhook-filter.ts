@@ -31,11 +31,7 @@ export function withFilter(command: Command): Command {
       parseTime(text),
     )
     .option('--until <time>', 'only receipts from before this time', (text) => parseTime(text))
-    .option(
-      '--text <text>',
-      'only receipts whose body contains this text, ignoring the case of ASCII letters',
-      parseText,
-    )
+    .option('--q <text>', 'only receipts whose body contains this text, ignoring the case of ASCII letters', parseText)
     .option('--person <id>', 'only receipts for this person', parseId);
 }
 

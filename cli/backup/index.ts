@@ -24,25 +24,25 @@ import { fields, table } from '../output/table.ts';
 import { createProgress, sizeOf } from './progress.ts';
 import { openStore, openTarget, readDatabaseUrl, readRecipients } from './settings.ts';
 
-interface PlaceOptions {
+interface LocationOptions {
   location?: string;
 }
-interface CreateOptions extends PlaceOptions {
+interface CreateOptions extends LocationOptions {
   objects?: true;
   fresh?: true;
   connections: number;
 }
-interface VerifyOptions extends PlaceOptions {
+interface VerifyOptions extends LocationOptions {
   digest?: string;
   objects: boolean;
 }
-export interface RestoreOptions extends PlaceOptions {
+export interface RestoreOptions extends LocationOptions {
   digest?: string;
   identityFile?: string;
   allowPlain?: true;
   yes?: true;
 }
-interface PruneOptions extends PlaceOptions {
+interface PruneOptions extends LocationOptions {
   keepDays: number;
   dryRun?: true;
   yes?: true;
@@ -117,7 +117,7 @@ function registerMaking(group: Command, context: CliContext): void {
 function registerReading(group: Command, context: CliContext): void {
   withLocation(group.command('list'), '--from <place>')
     .description('Lists backups, newest first')
-    .action((options: PlaceOptions) =>
+    .action((options: LocationOptions) =>
       withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const items: Listed[] = [];
@@ -277,7 +277,7 @@ const columns = {
 
 async function withTarget(
   context: CliContext,
-  { location }: PlaceOptions,
+  { location }: LocationOptions,
   work: (target: BackupTarget) => Promise<void>,
 ): Promise<void> {
   const target = openTarget(context, location);

@@ -36,11 +36,11 @@ export function registerMerging(people: Command, context: CliContext): void {
     .option('--yes', 'skip the confirmation')
     .action(
       async (
-        keepText: string,
-        goneText: string,
+        retainText: string,
+        removeText: string,
         { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean },
       ) => {
-        const result = await merge(context, await readPair(context, keepText, goneText), { dryRun, yes });
+        const result = await merge(context, await readPair(context, retainText, removeText), { dryRun, yes });
         context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'No data to move.'));
       },
     );
@@ -60,9 +60,9 @@ type Pair = Pick<Merge, 'keep' | 'gone'>;
 /**
  * Returns the people of a merge. @throws AppError `person_not_found`, `person_ambiguous`, `same_person`
  */
-async function readPair(context: CliContext, keepText: string, goneText: string): Promise<Pair> {
-  const keep = requireName(await identifyPerson(context, keepText));
-  const gone = await findPerson(context, goneText);
+async function readPair(context: CliContext, retainText: string, removeText: string): Promise<Pair> {
+  const keep = requireName(await identifyPerson(context, retainText));
+  const gone = await findPerson(context, removeText);
   const { id, merged_id: mergedId } = gone;
   if (id !== keep.id && mergedId !== null)
     throw appError('not_found', 'person_not_found', `Person ${mergedId} was merged into person ${id}.`);

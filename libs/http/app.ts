@@ -142,10 +142,10 @@ export function createApp(options: AppOptions): HttpApp {
       if (logger.isLevelEnabled('info')) {
         const ids = readTraceIds(state.traceparent);
         const user = actor?.kind === 'user' ? actor : undefined;
-        const who = { accountId: user?.accountId, keyId: user?.key?.id };
+        const caller = { accountId: user?.accountId, keyId: user?.key?.id };
         const durationMs = Math.round(seconds * 1e5) / 100;
         logger.info(
-          { requestId, ...ids, method: ctx.method, path: redactPath(path), route, status, ...who, durationMs },
+          { requestId, ...ids, method: ctx.method, path: redactPath(path), route, status, ...caller, durationMs },
           'request',
         );
       }

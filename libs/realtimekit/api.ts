@@ -116,12 +116,12 @@ async function* readBody(reply: OutboundReply, what: string, maxBytes: number): 
   }
 }
 
-function toStatusError(reply: OutboundReply, who: string): Error {
+function toStatusError(reply: OutboundReply, provider: string): Error {
   if (reply.status === 429) {
     const retryAfterMs = parseRetryAfter(reply.headers['retry-after'], Date.now()) ?? defaultRetryAfterMs;
     return new ProviderBusy(Math.min(maxRetryAfterMs, Math.max(minRetryAfterMs, retryAfterMs)));
   }
-  return unavailable(`${who} answered with status ${reply.status}`);
+  return unavailable(`${provider} answered with status ${reply.status}`);
 }
 
 function parseReply(text: string): JsonObject {

@@ -165,7 +165,7 @@ describe('merging people (I3, I5)', () => {
     ['a limit that is too large', '/duplicates?limit=1000', 422],
     ['no identifier', '', 422],
     ['an identifier that is too long', `?identifier=${'x'.repeat(501)}`, 422],
-  ])('rejects %s in the lists of people for operators', async (_what, path, status) => {
+  ])('rejects %s in the lists of people for operators (rules/operations-api#people)', async (_what, path, status) => {
     const token = tokens['ben'] ?? '';
     expect((await platform.call('GET', `/api/ops/people${path}`, { token })).status).toBe(status);
   });

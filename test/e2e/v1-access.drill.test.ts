@@ -238,14 +238,14 @@ describe('objects hidden from a caller (D48)', () => {
     }
   });
 
-  it.each(callerNames)('return 403 to writes of spheres by %s, except superusers', async (caller) => {
-    for (const [operation, path] of [
-      ['createSphere', '/spheres'],
-      ['updateSphere', `/spheres/${nobodysId}/update`],
+  it.each(callerNames)('refuse writes of spheres by %s, except superusers: 404 for unknown ones', async (caller) => {
+    for (const [operation, path, refused] of [
+      ['createSphere', '/spheres', 403],
+      ['updateSphere', `/spheres/${nobodysId}/update`, 404],
     ] as const) {
       walked.add(operation);
       const { status } = await post(caller, { path, json: { name: ' ' } });
-      expect([operation, status]).toEqual([operation, caller === 'superuser' ? expect.any(Number) : 403]);
+      expect([operation, status]).toEqual([operation, caller === 'superuser' ? expect.any(Number) : refused]);
     }
   });
 });

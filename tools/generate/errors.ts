@@ -104,8 +104,8 @@ function collectErrors(all: readonly Route[]): Map<string, Entry> {
 }
 
 function list(operations: readonly string[]): string {
-  const shown = operations.slice(0, maxListed).map((name) => `\`${name}\``);
+  const visible = operations.slice(0, maxListed).map((name) => `\`${name}\``);
   return operations.length > maxListed
-    ? `${shown.join(', ')} and ${operations.length - maxListed} more`
-    : shown.join(', ');
+    ? `${visible.join(', ')} and ${operations.length - maxListed} more`
+    : visible.join(', ');
 }

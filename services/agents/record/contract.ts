@@ -136,7 +136,7 @@ export const recordRpcs = {
   }),
   erasePerson: rpc({
     subject: 'agents.people.erase',
-    callers: { cli: withoutActor, directory: withoutActor },
+    callers: { directory: withoutActor },
     audit: 'agent.forget',
     summary:
       "Deletes one person's conversations with all agents, like `agents forget`; a dry run counts their messages. Repeatable.",

@@ -89,9 +89,9 @@ export function createLogView({ log, list, welcome, agentName }) {
       this.showTakeover();
       const item = createMessage('agent', translate('person'), toSafeFragment(html), createdAt);
       item.classList.add('person');
-      const who = createElement('span', 'who', translate('person'));
-      who.ariaHidden = 'true'; // screen readers announce the speaker before the message
-      item.querySelector('.words')?.before(who);
+      const speaker = createElement('span', 'who', translate('person'));
+      speaker.ariaHidden = 'true'; // screen readers announce the speaker before the message
+      item.querySelector('.words')?.before(speaker);
       list.insertBefore(item, passing[0] ?? null);
       if (passing.length === 0) scroll(log, topOf(item));
     },

@@ -115,8 +115,8 @@ function Acts({ path, id, isTaken, onDone }) {
  */
 function Write({ path, id, isOfCli, onDone }) {
   const field = useId();
-  const who = session.use();
-  const draft = `${who.is === 'in' ? who.person.id : ''} ${path}`;
+  const login = session.use();
+  const draft = `${login.is === 'in' ? login.person.id : ''} ${path}`;
   const [text, setText] = useState(drafts.get(draft) ?? '');
   /** @param {string} next */
   const keep = (next) => {

@@ -1,10 +1,2 @@
 /** Exports of `journeys` for other features. */
-export {
-  addConfigAudit,
-  getJourney,
-  getStep,
-  journeyListItemSql,
-  lockJourneyBySlug,
-  lockJourneys,
-  lockSteps,
-} from './statements.ts';
+export { addConfigAudit, getJourney, getStep, journeyListItemSql, lockJourneyBySlug, lockSteps } from './statements.ts';

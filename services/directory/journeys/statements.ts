@@ -187,14 +187,10 @@ export const listSteps = statement.maybeOne({
     from directory.journeys j where j.slug = ${journey}`,
 });
 
-/** Locks journeys against other writers until the transaction ends. Writers lock a journey before its steps. */
-export const lockJourneys = statement.none({
-  name: 'journeys.lock',
-  params: { ids: t.integer.array },
-  sql: ({ ids }) => sql`select id from directory.journeys where id = any(${ids}) order by id for no key update`,
-});
-
-/** Returns the id of a journey and locks it like `lockJourneys`. */
+/**
+ * Returns the id of a journey and locks it against other writers until the transaction ends. Writers lock a journey
+ * before its steps.
+ */
 export const lockJourneyBySlug = statement.maybeOne({
   name: 'journeys.lock-by-slug',
   params: { slug: t.text },

@@ -1,3 +1,2 @@
 /** Exports of `memberships` for other features. */
 export { createMembership, getMembershipJson } from './new-membership.ts';
-export { listPersonMemberships } from './statements/lists.ts';

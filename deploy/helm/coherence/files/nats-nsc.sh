@@ -737,7 +737,6 @@ user cli \
   --allow-pub 'admin.agents.service.describe' \
   --allow-pub 'admin.agents.workspace.apply' \
   --allow-pub 'admin.agents.workspace.export' \
-  --allow-pub 'agents.people.erase' \
   --allow-pub 'admin.conversations.audit.read' \
   --allow-pub 'admin.conversations.service.describe' \
   --allow-pub 'admin.conversations.import.apply' \

@@ -118,7 +118,8 @@ export function createWebhookHandlers({
         if (remaining === 0) break;
         const selection = ids === undefined ? filter : { ids: idsOf(name) };
         const request: Request = { ...selection, dry_run: dryRun, limit: Math.min(remaining, maxReplayed) };
-        const result = await queryServices([name], () => bus.call(receivers[name].rpcs.replayWebhooks, request, call));
+        const { rpcs } = receivers[name];
+        const result = await queryServices([name], () => bus.call(rpcs.replayWebhooks, request, call));
         parts.push(...result.replies);
         missing.push(...result.missing);
         failure = result.failure;
