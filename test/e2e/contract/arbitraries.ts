@@ -83,7 +83,8 @@ function bound(schema: Json, keyword: 'minimum' | 'maximum', usual: number): num
 function fittingText(schema: Json): fc.Arbitrary<string> {
   const { format, pattern } = schema;
   const minLength = Number(schema['minLength'] ?? 0);
-  const maxLength = Number(schema['maxLength'] ?? Math.max(30, minLength));
+  const usualMaximum = pattern === undefined ? Math.max(30, minLength) : Infinity; // a pattern can require more
+  const maxLength = Number(schema['maxLength'] ?? usualMaximum);
   if (format === 'date-time') return anyInstant;
   if (format === 'date') return anyInstant.map((text) => text.slice(0, 10));
   if (format === 'uri') return fc.webUrl();
