@@ -40,7 +40,7 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .command('reject <slug> [ids...]')
     .description('Permanently deletes sentences, approved or not, and everything derived from them')
     .option('--all', 'every sentence of the agent')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .action(async (slug: string, ids: string[], { all, yes }: { all?: true; yes?: true }) => {
       if ((all === true) === ids.length > 0) throw new CliError('Specify ids or --all.', 'usage');
       const named = ids.map(parseSentenceId);

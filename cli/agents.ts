@@ -14,6 +14,7 @@ import { registerAgentCommands } from './agent-commands.ts';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
 import { storeErasuresWithBackups } from './backup/erasures.ts';
+import { withFormerName, withLimit, withPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -27,7 +28,6 @@ interface Options {
   all?: true;
   visitor?: string;
   telegramUser?: number;
-  after?: number;
   limit?: number;
   since?: string;
   yes?: true;
@@ -53,46 +53,41 @@ const agentColumns = {
   APPROVED: ({ approved }: Agent) => approved,
 };
 function registerLists(group: Command, context: CliContext): void {
-  group
+  const list = group
     .command('list')
-    .description('Lists agents by slug, with the number of sentences that wait for approval')
-    .option('--limit <count>', 'agents per page, at most 1000', parseLimit, 100)
-    .option('--cursor <cursor>', cursorText)
-    .option('--after <slug>', 'agents after this slug')
-    .action(async ({ cursor, after, limit }: { cursor?: string; after?: string; limit: number }) => {
-      const start =
-        after === undefined ? cursor : encodePosition(operatorLists.agents, { at: after, source: 'agents' });
-      const page = await readPages(
-        { limit, cursor: start },
-        async (query) => (await context.http((api) => api.listAgents({ query }))).body,
-      );
-      context.print(page.items, table(page.items, agentColumns, 'No agents.'), ...describeNext(page));
-    });
+    .description('Lists agents by slug, with the number of sentences that wait for approval');
+  withFormerName(withPages(list, 'agents'), '--after <slug>', '--cursor', (slug) =>
+    encodePosition(operatorLists.agents, { at: slug, source: 'agents' }),
+  ).action(async (pages: { cursor?: string; limit: number }) => {
+    const page = await readPages(pages, async (query) => (await context.http((api) => api.listAgents({ query }))).body);
+    context.print(page.items, table(page.items, agentColumns, 'No agents.'), ...describeNext(page));
+  });
 }
 
 function registerRecord(group: Command, context: CliContext): void {
-  group
+  const record = group
     .command('record <slug>')
     .description('Shows the threads of an agent with messages and memory, oldest first')
-    .option('--thread <id-or-key>', 'only this thread, paged by message')
-    .option('--limit <count>', 'threads or messages per page, at most 1000', parseLimit, 100)
-    .option('--after <next>', 'next page, as printed by the previous page', parseCount)
-    .action(async (slug: string, { thread, after, limit }: Options) => {
+    .option('--thread <id-or-key>', 'only this thread, paged by message');
+  withLimit(record, 'threads or messages').option('--cursor <cursor>', cursorText, parseCount);
+  withFormerName(record, '--after <next>', '--cursor').action(
+    async (slug: string, { thread, cursor: after, limit }: { thread?: string; cursor?: number; limit: number }) => {
       const body = {
         ...(thread === undefined ? {} : toThread(thread)),
         ...(after === undefined ? {} : { after }),
-        ...(limit === undefined ? {} : { limit }),
+        limit,
       };
-      const { body: record } = await context.http((api) => api.readAgentRecord({ path: { slug }, body }));
-      const { agent, threads, next } = record;
+      const reply = (await context.http((api) => api.readAgentRecord({ path: { slug }, body }))).body;
+      const { agent, threads, next } = reply;
       context.print(
-        record,
+        reply,
         `${agent.name} (${agent.slug}): ${threads.length === 1 ? '1 thread' : `${threads.length} threads`}`,
         fields({ knows: agent.memory.summary || null }),
         ...threads.flatMap(describeThread),
-        ...(next === null ? [] : [`\nMore results: --after ${next}`]),
+        ...(next === null ? [] : [`\nMore results: --cursor ${next}`]),
       );
-    });
+    },
+  );
 }
 
 /** A thread key is never a number. */
@@ -127,7 +122,7 @@ function registerForget(group: Command, context: CliContext): void {
       'private chats of this Telegram user and their turns in groups, with any agent',
       parseCount,
     )
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .action(async (slug: string | undefined, options: Options) => {
       const counts = await forget(context, slug, options);
       const nothing = counts.threads + counts.messages + counts.facts === 0;

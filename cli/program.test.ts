@@ -84,7 +84,7 @@ describe('the commands of the CLI (rules/cli#options)', () => {
       file: ['--from', '--identity-file', '--out'],
       place: ['--location'],
       time: ['--expires-at', '--finish', '--since', '--start', '--until'],
-      day: ['--follow-up'],
+      day: ['--follow-up', '--since'],
       type: ['--type'],
     };
     const used: Record<string, Set<string>> = {};
@@ -113,8 +113,15 @@ describe('the commands of the CLI (rules/cli#options)', () => {
 
   it('page lists with --limit and --cursor', () => {
     /** Lists that are always complete, and limits of other things than pages. */
-    const complete = ['accounts identities', 'backup list', 'classes list', 'profiles list'];
-    const unpaged = ['journeys audit'];
+    const complete = [
+      'accounts identities',
+      'agents knowledge list',
+      'backup list',
+      'classes list',
+      'people duplicates',
+      'profiles list',
+    ];
+    const unpaged = ['agents usage', 'journeys audit'];
     const lists = leaves.filter(({ path }) =>
       /(?:^| )(?:list|search|deleted|deliveries|history|identities|duplicates)$/.test(path),
     );

@@ -6,7 +6,7 @@ import type { Tx } from '#libs/orm';
 import { removeInBatches } from '#libs/retention';
 import type { Queryable } from '#libs/sql';
 import type { HistoryVia } from './contract.ts';
-import { diffSnapshots, type FieldChanges, hideSecrets, secretMarks } from './rules.ts';
+import { diffSnapshots, type FieldChanges, hideSecrets } from './rules.ts';
 import { insertEntries, removeOldEntries } from './statements.ts';
 
 /** What an entry says about its cause; the context of a served request fits. */
@@ -90,7 +90,7 @@ export function createHistory<Kind extends string>(snapshots: Readonly<Record<Ki
       tx.afterFlush(() => write(tx, context, kind, distinct, before));
       return {
         changesOf: async (id) =>
-          diffSnapshots(before.get(id)?.value, (await read(tx, kind, [id])).get(id)?.value, secretMarks.set) ?? {},
+          diffSnapshots(before.get(id)?.value, (await read(tx, kind, [id])).get(id)?.value) ?? {},
       };
     },
     created: (tx, context, kind, ids) => tx.afterFlush(() => write(tx, context, kind, [...new Set(ids)], new Map())),

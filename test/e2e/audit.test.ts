@@ -176,7 +176,9 @@ describe('audit of the admin CLI (A2, A3)', () => {
     expect(await platform.ask('audit', 'list', '--actor', email, '--action', 'login')).toEqual(
       (await list({ actor: email, action: 'login' })).items,
     );
-    expect((await platform.cli('audit', 'list', '--actor', 'nobody@example.org')).stderr).toContain('no account');
+    expect((await platform.cli('audit', 'list', '--actor', 'nobody@example.org')).stderr).toContain(
+      'No account has the email',
+    );
   });
 
   it('escapes text of clients, so that it cannot control the terminal or add lines', async () => {

@@ -207,7 +207,7 @@ describe('POST /mcp', () => {
     }
     expect(tools.find(({ name }) => name === 'getPerson')?.inputSchema).toEqual({
       type: 'object',
-      properties: { person_id: { type: 'integer', description: 'Id of the person.' } },
+      properties: { person_id: { type: 'integer', format: 'int64', description: 'Id of the person.' } },
       required: ['person_id'],
       additionalProperties: false,
     });

@@ -194,6 +194,10 @@ describe('merging people (I3, I5)', () => {
       'conversations.notes|author_person_id',
     ].toSorted();
     await eventually(async () => expect(await findReferences(eda())).toEqual(before));
+    expect(await platform.cli('people', 'merge', 'ada', 'eda@example.org')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^No terminal for the confirmation prompt; use --yes/),
+    });
     expect(await platform.ask('people', 'merge', 'ada', 'eda@example.org', '--dry-run')).toEqual({
       outcome: 'would_merge',
       keep: { id: ada(), name: 'Ada' },

@@ -419,7 +419,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     });
     expect(await cli(file, '--conversation', '999999999')).toMatchObject({
       code: 1,
-      stderr: 'There is no transcript import of conversation 999999999.\n',
+      stderr: 'Transcript import of conversation 999999999 does not exist.\n',
     });
     expect(await cli(join(folder, 'absent.json'))).toMatchObject({
       code: 1,

@@ -107,7 +107,7 @@ export function createStepHandlers({
     listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = usualConfigAudit }, { actor }) => {
       requireOpsReader(actor);
       const row = await listConfigAudit(db, { journey, step, limit });
-      if (row === undefined) throw notFound();
+      if (row === undefined) throw notFound('The step does not exist.');
       return rawJson(`{"items":${row.items}}`);
     },
   };

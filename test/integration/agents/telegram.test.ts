@@ -31,7 +31,13 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
     fixture.agents.llm.answerWith(() => '**Bold** and 1 < 2');
     const chat = fixture.next();
     const receipt = await fixture.ask(chat, { text: 'Hello *you*' });
-    expect(receipt).toMatchObject({ outcome: 'answered', kind: 'message', chat_id: chat, deliveries: 1 });
+    expect(receipt).toMatchObject({
+      outcome: 'answered',
+      kind: 'telegram',
+      event: 'message',
+      chat_id: chat,
+      deliveries: 1,
+    });
     expect(fixture.telegram.visible.filter((message) => message.chatId === chat)).toEqual([
       expect.objectContaining({
         text: 'Bold and 1 < 2',

@@ -148,8 +148,6 @@ describe('accounts create|set-password EMAIL over NATS, and confirmations', () =
   });
 
   it.each([
-    ['people', 'merge', 'ada', 'ben'],
-    ['people', 'erase', 'ada'],
     ['keys', 'revoke', 'nothing'],
     ['agents', 'forget', 'guide', '--all'],
     ['agents', 'knowledge', 'reject', 'guide', '1'],
