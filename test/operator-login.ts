@@ -19,7 +19,8 @@ export function createOperatorLogin(sql: TestEnvironment['sql']): () => Promise<
     );
     await sql(
       `insert into directory.accounts (id, email, person_id, superuser)
-       values (${operatorId}, 'operator-of-tests@example.org', ${operatorId}, true) on conflict do nothing`,
+       values (${operatorId}, 'operator-of-tests@example.org', ${operatorId}, true)
+       on conflict (id) do update set person_id = excluded.person_id where accounts.person_id is null`,
     );
     await sql(
       `insert into directory.login_sessions (session_key, secret_sha256, account_id, expires_at)
