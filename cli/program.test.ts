@@ -121,7 +121,7 @@ describe('the commands of the CLI (rules/cli#options)', () => {
       'people duplicates',
       'profiles list',
     ];
-    const unpaged = ['agents usage', 'journeys audit'];
+    const unpaged = ['agents usage', 'journeys audit', 'webhooks replay'];
     const lists = leaves.filter(({ path }) =>
       /(?:^| )(?:list|search|deleted|deliveries|history|identities|duplicates)$/.test(path),
     );

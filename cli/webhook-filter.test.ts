@@ -4,7 +4,7 @@ import { toQuery } from './webhook-filter.ts';
 describe('toQuery of the webhook receipt filter', () => {
   it('returns the given filters with the names of the API', () => {
     expect(toQuery({})).toEqual({});
-    expect(toQuery({ outcome: 'ignored', since: 's', until: 'u', text: 'uid-7', person: 9 })).toEqual({
+    expect(toQuery({ outcome: 'ignored', since: 's', until: 'u', q: 'uid-7', person: 9 })).toEqual({
       outcome: 'ignored',
       from: 's',
       to: 'u',

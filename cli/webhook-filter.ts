@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { updateOutcomes } from '#services/agents';
 import { bookingOutcomes } from '#services/conversations';
 import type { ListWebhooksRequest } from '../clients/typescript/operations.ts';
+import { withFormerName } from './common-options.ts';
 import { CliError } from './failure.ts';
 import { parseId, parseTime } from './parse-options.ts';
 
@@ -17,14 +18,14 @@ export interface Filter {
   readonly provider?: Provider;
   readonly since?: string;
   readonly until?: string;
-  readonly text?: string;
+  readonly q?: string;
   readonly person?: number;
 }
 
 type Query = Omit<NonNullable<ListWebhooksRequest['query']>, 'limit' | 'cursor'>;
 
 export function withFilter(command: Command): Command {
-  return command
+  command
     .addOption(new Option('--provider <name>', 'only receipts of this provider').choices(providers))
     .addOption(new Option('--outcome <outcome>', 'only receipts with this outcome').choices(outcomes))
     .option('--since <time>', 'only receipts from this time or later: a date, an instant, or an age (2h)', (text) =>
@@ -33,6 +34,7 @@ export function withFilter(command: Command): Command {
     .option('--until <time>', 'only receipts from before this time', (text) => parseTime(text))
     .option('--q <text>', 'only receipts whose body contains this text, ignoring the case of ASCII letters', parseText)
     .option('--person <id>', 'only receipts for this person', parseId);
+  return withFormerName(command, '--text <text>', '--q');
 }
 
 function parseText(text: string): string {
@@ -41,7 +43,7 @@ function parseText(text: string): string {
 }
 
 /** @throws CliError when no receipt of the provider can have the outcome */
-export function toQuery({ outcome, provider, since, until, text, person }: Filter): Query {
+export function toQuery({ outcome, provider, since, until, q, person }: Filter): Query {
   if (person !== undefined && provider === 'telegram')
     throw new CliError('Receipts of telegram have no person.', 'usage');
   const kind = provider === undefined ? undefined : kinds[provider];
@@ -52,6 +54,6 @@ export function toQuery({ outcome, provider, since, until, text, person }: Filte
       `Receipts of ${provider ?? 'a person'} cannot have the outcome ${outcome}; use one of ${possible.join(', ')}.`,
       'usage',
     );
-  const given = { kind, outcome, person_id: person, from: since, to: until, q: text };
+  const given = { kind, outcome, person_id: person, from: since, to: until, q };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

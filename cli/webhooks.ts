@@ -80,7 +80,7 @@ export function register(group: Command, context: CliContext): void {
       const isFiltered = Object.keys(query).length > 0;
       if (id === undefined && !isFiltered)
         throw new CliError(
-          'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.',
+          'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --q, --person.',
           'usage',
         );
       if (id !== undefined && (isFiltered || dryRun === true))

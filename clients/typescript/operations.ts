@@ -1675,8 +1675,7 @@ export type UpdateQuestionResult = {
 export type ContactCreate = {
   email?: string | null;
   linkedin?: string | null;
-  [key: string]: unknown;
-};
+} & Record<string, string | null>;
 
 /** First membership of the person. */
 export type FirstMembership = {
@@ -1764,8 +1763,7 @@ export type DuplicatePerson = {
 export type ContactUpdate = {
   email?: string | null;
   linkedin?: string | null;
-  [key: string]: unknown;
-};
+} & Record<string, string | null>;
 
 export type PersonUpdate = {
   /** Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name. */
@@ -3741,22 +3739,22 @@ export type FindPeopleResult = {
   items: FindPeopleResultItemsItem[];
 };
 
-export type ListDuplicatePeopleResultItemsItemPeopleItem = {
+export type PossibleDuplicatePeopleItem = {
   id: number;
   name: string;
 };
 
-export type ListDuplicatePeopleResultItemsItem = {
+export type PossibleDuplicate = {
   match_field: "contact.email" | "contact.linkedin";
   /** Normalized value. */
   match_value: string;
   /** By id. */
-  people: ListDuplicatePeopleResultItemsItemPeopleItem[];
+  people: PossibleDuplicatePeopleItem[];
 };
 
 export type ListDuplicatePeopleResult = {
   /** By field and value. */
-  items: ListDuplicatePeopleResultItemsItem[];
+  items: PossibleDuplicate[];
   next: string | null;
 };
 
@@ -3863,7 +3861,7 @@ export type ReadAgentRecordResultAgent = {
   memory: ReadAgentRecordResultAgentMemory;
 };
 
-export type ReadAgentRecordResultThreadsItemMessagesItem = {
+export type RecordedThreadMessagesItem = {
   id: number;
   /** `chat_visitor`, `chat_agent` (D34), or `chat_operator` during a takeover (H1). */
   note_type: string;
@@ -3873,7 +3871,7 @@ export type ReadAgentRecordResultThreadsItemMessagesItem = {
   created_at: string;
 };
 
-export type ReadAgentRecordResultThreadsItemMemory = {
+export type RecordedThreadMemory = {
   summary: string;
   /** What the person said about themselves. */
   facts: string[];
@@ -3883,19 +3881,19 @@ export type ReadAgentRecordResultThreadsItemMemory = {
   up_to_turn: number;
 };
 
-export type ReadAgentRecordResultThreadsItem = {
+export type RecordedThread = {
   thread_key: string;
   created_at: string;
   updated_at: string;
   message_count: number;
   /** Oldest first; in a page of threads the newest 200 messages. */
-  messages: ReadAgentRecordResultThreadsItemMessagesItem[];
-  memory: ReadAgentRecordResultThreadsItemMemory;
+  messages: RecordedThreadMessagesItem[];
+  memory: RecordedThreadMemory;
 };
 
 export type ReadAgentRecordResult = {
   agent: ReadAgentRecordResultAgent;
-  threads: ReadAgentRecordResultThreadsItem[];
+  threads: RecordedThread[];
   next: number | null;
 };
 
@@ -4008,24 +4006,24 @@ export type ListAuditResult = {
 };
 
 /** Null for the workspace file. */
-export type ListStepConfigAuditResultItemsItemAccount = {
+export type StepConfigChangeAccount = {
   id: number;
   email: string;
 };
 
-export type ListStepConfigAuditResultItemsItem = {
+export type StepConfigChange = {
   id: number;
   /** Time of the change. */
   changed_at: string;
   /** `api` or `workspace`. */
   source: string;
-  account: ListStepConfigAuditResultItemsItemAccount | null;
+  account: StepConfigChangeAccount | null;
   /** Changed dotted paths. */
   paths: string[];
 };
 
 export type ListStepConfigAuditResult = {
-  items: ListStepConfigAuditResultItemsItem[];
+  items: StepConfigChange[];
 };
 
 export type ReconcileBookingsBody = {

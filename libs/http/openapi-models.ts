@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 /**
  * Converts a schema for the document. `deprecated` names fields that are kept for old clients: one that differs from
  * another field only in notation is omitted, because generated code (Go, Java) would declare one name twice. Every object with fields gets a name and is moved to `components`. Custom formats
- * become standard formats or are omitted; a `publishedFormat` is shown, while the operation itself checks the value. The name of an object is its `$id`, or is derived from `name` and the path to
+ * become standard formats or are omitted. The name of an object is its `$id`, or is derived from `name` and the path to
  * the object.
  */
 export function publishSchema(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
@@ -27,14 +27,11 @@ export function publishSchema(schema: Json, schemas: Json, name: string, depreca
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
 function convertNode(node: Json, schemas: Json, position: string): Json {
-  const { $id, publishedFormat, ...rest } = node;
+  const { $id, ...rest } = node;
   const name = typeof $id === 'string' ? $id : position;
   const published: Json = {};
   for (const [key, value] of Object.entries(rest))
     published[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
-  if (published['properties'] !== undefined && isNullable(published['additionalProperties']))
-    published['additionalProperties'] = true;
-  if (publishedFormat !== undefined) published['format'] = publishedFormat;
   if (published['type'] === 'integer' && !isInt32(published)) published['format'] = 'int64';
   if (published['type'] === 'boolean') delete published['const']; // generators have no type for it
   if (published['format'] === 'date-time-offset') published['format'] = 'date-time';
@@ -49,15 +46,6 @@ function convertNode(node: Json, schemas: Json, position: string): Json {
 /** Returns true when the bounds of an integer fit 32 bits, the type that generators choose without a format. */
 function isInt32({ maximum, enum: choices, const: value }: Json): boolean {
   return Number(maximum) <= 2 ** 31 - 1 || choices !== undefined || value !== undefined;
-}
-
-/**
- * Returns true for a union with null. As the type of undeclared fields next to declared ones, oapi-codegen (Go) writes
- * code for it that does not compile.
- */
-function isNullable(schema: unknown): boolean {
-  const { anyOf = [] } = (schema ?? {}) as { anyOf?: Json[] };
-  return anyOf.some(({ type }) => type === 'null');
 }
 
 /**

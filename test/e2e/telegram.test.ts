@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
+import { createOperatorLogin } from '../operator-login.ts';
 import { eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const token = `777:${randomBytes(12).toString('hex')}`;
@@ -9,6 +10,7 @@ const channel = -1_000_000_777;
 let llm: LlmServer;
 let telegram: TelegramServer;
 let platform: TestPlatform;
+let operator: string;
 let updateId = 1;
 beforeAll(async () => {
   llm = await startLlm();
@@ -23,6 +25,7 @@ beforeAll(async () => {
   await platform.apply({
     agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }],
   });
+  operator = await createOperatorLogin(platform.sql)();
   llm.answerWith((messages) => `You said: **${messages.at(-1)?.content}**`);
 });
 afterAll(async () => {
@@ -171,7 +174,7 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     const unnamed = await platform.cli('webhooks', 'replay');
     expect([unnamed.code, unnamed.stderr]).toEqual([
       2,
-      'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.\n',
+      'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --q, --person.\n',
     ]);
   });
 
@@ -183,6 +186,10 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     ]);
     expect(telegram.callsOf('setWebhook').at(-1)?.body['secret_token']).toBe(secret);
     expect((await platform.cli('agents', 'webhook-info', 'guide')).stdout).toMatch(/^bot: +@example_bot$/m);
+    const path = '/api/ops/agents/guide/webhook';
+    const json = { base_url: 'https://chat.example.org' };
+    expect((await platform.call('POST', path, { token: operator, json })).json).toMatchObject({ has_secret: true });
+    expect((await platform.call('GET', path, { token: operator })).json).toMatchObject({ username: 'example_bot' });
     expect((await platform.cli('agents', 'set-webhook', 'nobody', '--url', 'https://chat.example.org')).code).not.toBe(
       0,
     );

@@ -21,7 +21,7 @@ const forgotten = Type.Object({
 
 const forgetRequest = Type.Object({
   slug: Type.Optional(slug),
-  all: Type.Optional(Type.Literal(true, { description: 'Every thread of the agent `slug`.' })),
+  all: Type.Optional(Type.Boolean({ description: 'Every thread of the agent `slug`.' })),
   thread_key: Type.Optional(
     Type.String({ minLength: 1, maxLength: 300, description: 'One thread, of any agent without `slug`.' }),
   ),
@@ -95,21 +95,24 @@ export const recordRpcs = {
         }),
       }),
       threads: Type.Array(
-        Type.Object({
-          thread_key: Type.String(),
-          created_at: Type.String(),
-          updated_at: Type.String(),
-          message_count: Type.Integer(),
-          messages: Type.Array(recordedMessage, {
-            description: 'Oldest first; in a page of threads the newest 200 messages.',
-          }),
-          memory: Type.Object({
-            summary: Type.String(),
-            facts: Type.Array(Type.String(), { description: 'What the person said about themselves.' }),
-            notes: Type.Array(Type.String(), { description: "Sentences of the thread in the agent's knowledge." }),
-            up_to_turn: Type.Integer({ description: 'Last turn included; 0 = none.' }),
-          }),
-        }),
+        Type.Object(
+          {
+            thread_key: Type.String(),
+            created_at: Type.String(),
+            updated_at: Type.String(),
+            message_count: Type.Integer(),
+            messages: Type.Array(recordedMessage, {
+              description: 'Oldest first; in a page of threads the newest 200 messages.',
+            }),
+            memory: Type.Object({
+              summary: Type.String(),
+              facts: Type.Array(Type.String(), { description: 'What the person said about themselves.' }),
+              notes: Type.Array(Type.String(), { description: "Sentences of the thread in the agent's knowledge." }),
+              up_to_turn: Type.Integer({ description: 'Last turn included; 0 = none.' }),
+            }),
+          },
+          { $id: 'RecordedThread' },
+        ),
       ),
       next: nullable(Type.Integer({ description: 'Value of `after` for the next page; null on the last page.' })),
     }),

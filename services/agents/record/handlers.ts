@@ -145,7 +145,7 @@ function selectThreads({
   visitor_id: visitorId,
   telegram_user_id: telegramUserId,
 }: RequestOf<typeof recordRpcs.forgetThreads>): ForgetTarget & { readonly of: string } {
-  const ofAgent = all === undefined ? [] : [{ of: 'agent' }];
+  const ofAgent = all !== true ? [] : [{ of: 'agent' }];
   const ofThread = threadKey === undefined ? [] : [{ of: 'thread', threadKey }];
   const ofPerson = [
     ...(visitorId === undefined ? [] : [{ of: 'visitor', visitorId }]),

@@ -218,13 +218,18 @@ const stepConfigErrors: ErrorReasons = {
 /** Default number of changes in the reply of `listConfigAudit`. */
 export const usualConfigAudit = 100;
 
-const configAuditEntry = Type.Object({
-  id: rowId,
-  changed_at: instant('Time of the change.'),
-  source: Type.String({ description: '`api` or `workspace`.' }),
-  account: nullable(Type.Object({ id: rowId, email: Type.String() }, { description: 'Null for the workspace file.' })),
-  paths: Type.Array(Type.String(), { description: 'Changed dotted paths.' }),
-});
+const configAuditEntry = Type.Object(
+  {
+    id: rowId,
+    changed_at: instant('Time of the change.'),
+    source: Type.String({ description: '`api` or `workspace`.' }),
+    account: nullable(
+      Type.Object({ id: rowId, email: Type.String() }, { description: 'Null for the workspace file.' }),
+    ),
+    paths: Type.Array(Type.String(), { description: 'Changed dotted paths.' }),
+  },
+  { $id: 'StepConfigChange' },
+);
 
 const stepRef = {
   journey_slug: Type.String({ description: 'Slug of the journey.' }),

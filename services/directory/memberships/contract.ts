@@ -145,9 +145,7 @@ export const BulkAdd = Type.Object(
         {
           person_id: Type.Integer({ description: 'Id of the person.' }),
           ...bulkDefaults,
-          follow_up_after: Type.Optional(
-            nullable(Type.String({ publishedFormat: 'date', description: '`YYYY-MM-DD`.' })),
-          ),
+          follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
           responsible_person_id: Type.Optional(
             nullable(Type.Integer({ description: 'A person with a user account.' })),
           ),

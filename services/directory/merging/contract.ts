@@ -55,11 +55,14 @@ export const mergingRpcs = {
     }),
     reply: Type.Object({
       items: Type.Array(
-        Type.Object({
-          match_field: Type.Enum([...matchFields]),
-          match_value: Type.String({ description: 'Normalized value.' }),
-          people: Type.Array(Type.Object({ id: rowId, name: Type.String() }), { description: 'By id.' }),
-        }),
+        Type.Object(
+          {
+            match_field: Type.Enum([...matchFields]),
+            match_value: Type.String({ description: 'Normalized value.' }),
+            people: Type.Array(Type.Object({ id: rowId, name: Type.String() }), { description: 'By id.' }),
+          },
+          { $id: 'PossibleDuplicate' },
+        ),
         { description: 'By field and value.' },
       ),
       next: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),

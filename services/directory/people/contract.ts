@@ -65,7 +65,7 @@ const firstMembership = Type.Object(
     step_slug: Type.Optional(
       nullable(singleLine({ description: 'An active step of the journey. Default: the first one.' })),
     ),
-    follow_up_after: Type.Optional(nullable(Type.String({ publishedFormat: 'date', description: '`YYYY-MM-DD`.' }))),
+    follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   },
   { $id: 'FirstMembership', description: 'First membership of the person.' },

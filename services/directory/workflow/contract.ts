@@ -13,9 +13,7 @@ export const workflowFields = {
 /** Common fields of updates of memberships and relationships. */
 export const workflowUpdateFields = {
   note: Type.String({ maxLength: maxNoteLength, description: 'Required. Leading and trailing whitespace is removed.' }),
-  follow_up_after: Type.Optional(
-    nullable(Type.String({ publishedFormat: 'date', description: '`YYYY-MM-DD`; null clears the date.' })),
-  ),
+  follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears the date.' }))),
   step_slug: Type.Optional(singleLine({ description: 'Active step to move to.' })),
   advance_step: Type.Optional(
     Type.Boolean({ description: 'Moves to the next active step. Cannot be combined with `step_slug`.' }),
@@ -27,7 +25,7 @@ export const newWorkflowFields = {
   step_slug: Type.Optional(
     nullable(singleLine({ description: 'An active step of the journey. Default: the first one.' })),
   ),
-  follow_up_after: Type.Optional(nullable(Type.String({ publishedFormat: 'date', description: '`YYYY-MM-DD`.' }))),
+  follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
   responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   note: Type.Optional(
     nullable(

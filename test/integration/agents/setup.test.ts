@@ -131,7 +131,7 @@ describe('changing an agent (W6, W16)', () => {
     expect(changes['config']).toEqual({
       old: {
         messaging: { bot_token: { set: true }, webhook_secret: { set: true } },
-        list: [{ api_key: { set: true } }, { api_key: { set: true } }],
+        list: [{ api_key: { set: true } }, { api_key: { changed: true } }],
       },
       new: {
         messaging: { bot_token: { set: true }, webhook_secret: { set: true }, echo_channel: '@log' },
