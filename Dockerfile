@@ -22,7 +22,7 @@ RUN case "$FFMPEG" in \
 # volumes over them; the rest of the file system may be read-only, with a writable /tmp.
 RUN mkdir -p /var/spool/coherence /scratch && chmod 1777 /var/spool/coherence /scratch
 # What a service listens on is reached from outside its container alone; a service by itself is reached by its machine alone. Large pieces
-# of memory go back to the system at once, as in libs/servers/process-environment.ts.
+# of memory go back to the system at once, as in libs/product/servers/process-environment.ts.
 ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/tmp/node-compile-cache \
     MALLOC_MMAP_THRESHOLD_=262144 \

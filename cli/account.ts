@@ -1,5 +1,5 @@
 /** Finds accounts by email or id. */
-import { appError } from '#libs/errors';
+import { appError } from '#libs/infrastructure/errors';
 import type { GetAccountReply } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 

@@ -3,8 +3,8 @@
  * create|set-password`, which need no superuser (rules/cli#admin-cli).
  */
 import type { Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
-import { encodeCursor } from '#libs/cursor';
+import type { ReplyOf } from '#libs/infrastructure/contract';
+import { encodeCursor } from '#libs/infrastructure/cursor';
 import { accountGroups, directory } from '#services/directory';
 import type { CreateAccountRequest, UpdateAccountRequest } from '../clients/typescript/operations.ts';
 import { registerIdentities } from './account-identities.ts';

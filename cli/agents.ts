@@ -3,7 +3,7 @@
  * stored chats (rules/cli#admin-cli).
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import { encodePosition, operatorLists } from '#libs/cursor';
+import { encodePosition, operatorLists } from '#libs/infrastructure/cursor';
 import type {
   ForgetChatsReply,
   ListAgentsReply,

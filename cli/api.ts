@@ -1,7 +1,7 @@
 /** Calls the HTTP APIs with the TypeScript client and the credential of a profile (rules/cli#profiles). */
-import { AppError, type ErrorCode, errorCodes } from '#libs/errors';
-import { isJsonObject } from '#libs/json';
-import { releaseVersion } from '#libs/release';
+import { AppError, type ErrorCode, errorCodes } from '#libs/infrastructure/errors';
+import { isJsonObject } from '#libs/infrastructure/json';
+import { releaseVersion } from '#libs/infrastructure/release';
 import { ApiConnectionError, ApiError, type ApiReply, type Client, createClient } from '../clients/typescript/index.ts';
 import { CliError, describeMissing } from './failure.ts';
 import { localProfile, openProfiles, type Profile, writePrivateFile } from './profiles.ts';
@@ -70,7 +70,7 @@ function renewalOf(profile: Profile, store: ReturnType<typeof openProfiles>, nam
   const { refresh } = profile;
   if (refresh === undefined) return undefined;
   return async () => {
-    const { refreshDeviceTokens } = await import('#libs/oidc');
+    const { refreshDeviceTokens } = await import('#libs/infrastructure/oidc');
     const renewed = { ...profile, ...(await refreshDeviceTokens(refresh).catch(describeSignInFailure)) };
     store.save(name, renewed, false);
     return renewed.token;
@@ -123,7 +123,7 @@ export async function checkUrl(text: string, allowHttp = false): Promise<string>
 }
 
 async function isOwnMachine({ hostname }: URL): Promise<boolean> {
-  const { isLoopback } = await import('#libs/config'); // loading it takes as long as the rest of a command
+  const { isLoopback } = await import('#libs/infrastructure/config'); // loading it takes as long as the rest of a command
   return isLoopback(hostname.replaceAll(/[[\]]/g, ''));
 }
 

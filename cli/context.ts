@@ -1,8 +1,8 @@
 /** The context of a command: calls over HTTP and NATS, output of results and errors. */
 import { join } from 'node:path';
-import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import type { Bus } from '#libs/nats';
+import type { ReplyOf, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import type { Bus } from '#libs/infrastructure/nats';
 import type { ApiReply, Client } from '../clients/typescript/index.ts';
 import type { Target } from './api.ts';
 import { CliError, describeMissing, isBareNotFound, toFailure } from './failure.ts';
@@ -84,9 +84,9 @@ export function createContext({
     }
     // Loaded on first use, so that completion and help start faster.
     const [{ buildNatsUrl }, { createLogger }, { connectBus }] = await Promise.all([
-      import('#libs/config'),
-      import('#libs/logger'),
-      import('#libs/nats'),
+      import('#libs/infrastructure/config'),
+      import('#libs/infrastructure/logger'),
+      import('#libs/infrastructure/nats'),
     ]);
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
@@ -125,7 +125,7 @@ export function createContext({
     setting,
     settings: () => Object.fromEntries(Object.entries(readAll()).filter(([, value]) => value !== '')),
     call: async (rpc, request, subject) => {
-      const { newContext } = await import('#libs/nats');
+      const { newContext } = await import('#libs/infrastructure/nats');
       try {
         return await (await bus()).call(rpc, request, newContext());
       } catch (error) {

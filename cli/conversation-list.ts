@@ -1,6 +1,6 @@
 /** `conversations list` and `conversations show ID`: lists conversations, and shows one with all stored data. */
 import type { Command } from 'commander';
-import { encodeCursor } from '#libs/cursor';
+import { encodeCursor } from '#libs/infrastructure/cursor';
 import type { GetConversationDetailsReply, ListAllConversationsReply } from '../clients/typescript/operations.ts';
 import { withFormerName, withPages, withTimes } from './common-options.ts';
 import type { CliContext } from './context.ts';

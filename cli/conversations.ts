@@ -3,7 +3,7 @@
  * (rules/cli#admin-cli; D6, D7a, D29, D67).
  */
 import type { Command } from 'commander';
-import { AppError, appError } from '#libs/errors';
+import { AppError, appError } from '#libs/infrastructure/errors';
 import type { ListDeletedConversationsReply, UpdateConversationRequest } from '../clients/typescript/operations.ts';
 import { withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';

@@ -1,9 +1,9 @@
 /** `doctor`: checks every dependency and reports problems (rules/cli#admin-cli). */
 import type { Command } from 'commander';
-import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
-import { type Finding, statusRpcs } from '#libs/contract';
-import { reachableAddress } from '#libs/lifecycle';
-import { streams, type Bus, type StreamName } from '#libs/nats';
+import { buildDatabaseUrl, buildNatsUrl } from '#libs/infrastructure/config';
+import { type Finding, statusRpcs } from '#libs/infrastructure/contract';
+import { reachableAddress } from '#libs/infrastructure/lifecycle';
+import { streams, type Bus, type StreamName } from '#libs/infrastructure/nats';
 import type { CliContext } from './context.ts';
 import { CliError, describeFailure } from './failure.ts';
 import { toned } from './output/cell.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { appError, notFound } from '#libs/errors';
+import { appError, notFound } from '#libs/infrastructure/errors';
 import { CliError, exitCodes, isBareNotFound, toFailure } from './failure.ts';
 
 function thrownBy(work: () => unknown): unknown {

@@ -1,7 +1,7 @@
 /** Errors of commands: text for a terminal, JSON for --json, and the exit status. */
 import { types } from 'node:util';
 import { CommanderError } from 'commander';
-import { AppError, describeWithCause } from '#libs/errors';
+import { AppError, describeWithCause } from '#libs/infrastructure/errors';
 
 /** Exit codes by reason (rules/cli#exit-codes). */
 export const exitCodes = {

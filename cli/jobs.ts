@@ -2,9 +2,9 @@
  * `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture#jobs; rules/cli#admin-cli).
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { jobStates } from '#libs/contract';
-import { encodeMergedCursor, jobList, startCursor } from '#libs/cursor';
-import { AppError } from '#libs/errors';
+import { jobStates } from '#libs/infrastructure/contract';
+import { encodeMergedCursor, jobList, startCursor } from '#libs/infrastructure/cursor';
+import { AppError } from '#libs/infrastructure/errors';
 import type {
   CancelJobsReply,
   GetJobReply,

@@ -1,6 +1,6 @@
 /** `keys create [EMAIL]`, `keys list [EMAIL]`, `keys show|rotate|revoke ID` (rules/cli#admin-cli; K9). */
 import type { Command } from 'commander';
-import { scopes } from '#libs/contract';
+import { scopes } from '#libs/infrastructure/contract';
 import { maxOverlapSeconds } from '#services/directory';
 import type { CreateKeyReply, RevokeKeyReply } from '../clients/typescript/operations.ts';
 import { findAccountId } from './account.ts';

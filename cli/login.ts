@@ -96,7 +96,7 @@ async function withIdentityProvider(context: CliContext, url: string, options: O
   const issuer = options.issuer ?? context.setting('OIDC_ISSUER');
   const clientId = options.clientId ?? context.setting('OIDC_CLIENT_ID');
   if (!issuer || !clientId) throw new CliError('Specify --issuer and --client-id.', 'usage');
-  const { signInWithDevice } = await import('#libs/oidc');
+  const { signInWithDevice } = await import('#libs/infrastructure/oidc');
   const show = (line: string): void => void process.stderr.write(`${line}\n`);
   const tokens = await signInWithDevice({ issuer, client_id: clientId }, show).catch(describeSignInFailure);
   const client = openClient({ profile: undefined, url, token: tokens.token });

@@ -1,6 +1,6 @@
 /** `logout`: ends the login of a profile and removes it (rules/cli#profiles). */
 import type { Command } from 'commander';
-import { AppError } from '#libs/errors';
+import { AppError } from '#libs/infrastructure/errors';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { openProfiles } from './profiles.ts';

@@ -1,6 +1,6 @@
 /** `media orphans`: finds stored objects without a record, and records without an object (architecture#orphans). */
 import { InvalidArgumentError, type Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
+import type { ReplyOf } from '#libs/infrastructure/contract';
 import { media } from '#services/media';
 import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';

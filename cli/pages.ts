@@ -1,5 +1,5 @@
 /** Reads lists of the HTTP APIs, whose pages are smaller than `--limit` allows. */
-import { AppError } from '#libs/errors';
+import { AppError } from '#libs/infrastructure/errors';
 import { CliError } from './failure.ts';
 
 export interface Page<Item> {

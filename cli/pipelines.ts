@@ -1,8 +1,8 @@
 /** `pipelines list|retry`: conversations in pipeline steps and their jobs (P5; rules/steps#pipeline-jobs). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { jobStates } from '#libs/contract';
-import { encodePosition, operatorLists } from '#libs/cursor';
-import { AppError } from '#libs/errors';
+import { jobStates } from '#libs/infrastructure/contract';
+import { encodePosition, operatorLists } from '#libs/infrastructure/cursor';
+import { AppError } from '#libs/infrastructure/errors';
 import type { ListPipelinesReply } from '../clients/typescript/operations.ts';
 import { withFormerName, withPages } from './common-options.ts';
 import type { CliContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** Profiles of the CLI: URL and credential of each installation, in a file that only its owner can read. */
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJsonObject } from '#libs/json';
+import { isJsonObject } from '#libs/infrastructure/json';
 import { CliError } from './failure.ts';
 
 export interface Profile {

@@ -1,7 +1,7 @@
 /** Builds the command tree. Each group is a file that exports `register`; options of all commands are added here. */
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import { releaseVersion } from '#libs/release';
+import { releaseVersion } from '#libs/infrastructure/release';
 import type { CliContext } from './context.ts';
 import { screenOf } from './output/screen.ts';
 

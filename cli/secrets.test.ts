@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isPublicSecret, minSecretLength } from '#libs/config';
+import { isPublicSecret, minSecretLength } from '#libs/infrastructure/config';
 import { readPlatformFacts } from '../tools/generate/chart.ts';
-import { secretKeyOf } from '../libs/servers/service-accounts.ts';
+import { secretKeyOf } from '../libs/product/servers/service-accounts.ts';
 
 const program = join(import.meta.dirname, 'main.ts');
 let folder: string;

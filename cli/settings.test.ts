@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { identifyProcess } from '#libs/process-identity';
+import { identifyProcess } from '#libs/infrastructure/process-identity';
 import { readSettings } from './settings.ts';
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readEnvironment } from '#libs/config/environment';
-import { isJsonObject } from '#libs/json';
-import { isRunning, type ProcessIdentity } from '#libs/process-identity';
+import { readEnvironment } from '#libs/infrastructure/config/environment';
+import { isJsonObject } from '#libs/infrastructure/json';
+import { isRunning, type ProcessIdentity } from '#libs/infrastructure/process-identity';
 
 /**
  * Returns the path of the file that `npm start` writes while its platform runs: `{holder, settings: {NATS_URL,

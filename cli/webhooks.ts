@@ -1,7 +1,7 @@
 /** `webhooks list|show|replay`: receipts of inbound webhooks (rules/cli#admin-cli; D20, D33b). */
 import { type Command, InvalidArgumentError } from 'commander';
-import { maxReplayed } from '#libs/contract';
-import { AppError } from '#libs/errors';
+import { maxReplayed } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
 import type { GetWebhookReply, ListWebhooksReply, ReplayWebhooksRequest } from '../clients/typescript/operations.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';

@@ -16,8 +16,8 @@ import {
   type Document,
   type Node,
 } from 'yaml';
-import { isJsonObject, isRawNumber, parseJson, type JsonObject } from '#libs/json';
-import { isBlank } from '#libs/text';
+import { isJsonObject, isRawNumber, parseJson, type JsonObject } from '#libs/infrastructure/json';
+import { isBlank } from '#libs/infrastructure/text';
 import { CliError } from './failure.ts';
 
 export type Path = readonly (string | number)[];

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
-import { isJsonObject } from '#libs/json';
+import { isJsonObject } from '#libs/infrastructure/json';
 import { CliError } from './failure.ts';
 import { fields, type View } from './output/table.ts';
 

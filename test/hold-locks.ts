@@ -1,4 +1,4 @@
-import { type TestEnvironment, waitFor } from '#libs/testing';
+import { type TestEnvironment, waitFor } from '#libs/product/testing';
 
 type Sql = Pick<TestEnvironment, 'sql'>;
 /**

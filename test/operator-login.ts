@@ -1,6 +1,6 @@
 /** The superuser that CLI commands of tests use, unless a test logs in with another account. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { TestEnvironment } from '#libs/testing';
+import type { TestEnvironment } from '#libs/product/testing';
 
 /** Id of the account and of its person. Not from a sequence, so that the ids of others do not change. */
 export const operatorId = 2_000_000_000;

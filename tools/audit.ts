@@ -14,15 +14,21 @@ import {
   readLinks,
   removeOldEntries,
   verifyChain,
-} from '#libs/audit';
-import { databasePasswordSettings, databaseSettings, buildDatabaseUrl, loadConfig, logSettings } from '#libs/config';
-import { type Static, Type } from '#libs/contract';
-import { parseJson } from '#libs/json';
-import { createLogger, type Logger } from '#libs/logger';
-import { createDatabase, type Database } from '#libs/orm';
+} from '#libs/infrastructure/audit';
+import {
+  databasePasswordSettings,
+  databaseSettings,
+  buildDatabaseUrl,
+  loadConfig,
+  logSettings,
+} from '#libs/infrastructure/config';
+import { type Static, Type } from '#libs/infrastructure/contract';
+import { parseJson } from '#libs/infrastructure/json';
+import { createLogger, type Logger } from '#libs/infrastructure/logger';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
 import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
-import { removeInBatches } from '#libs/retention';
+import { removeInBatches } from '#libs/infrastructure/retention';
 
 /** Settings of the retention of audit logs. */
 export const auditSettings = Type.Object({

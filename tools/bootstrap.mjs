@@ -25,7 +25,7 @@ const progressEveryMs = 5_000;
 const withServers = ['start', 'test', 'test:release'];
 /** Commands that need only the packages of the platform. */
 const withoutTools = ['start', 'cli', 'demo', 'logs'];
-const serverBuilder = join(repoDir, 'libs', 'servers', 'build-servers.ts');
+const serverBuilder = join(repoDir, 'libs', 'product', 'servers', 'build-servers.ts');
 
 const commands = {
   start: 'tools/start/main.ts',

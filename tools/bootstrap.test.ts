@@ -93,11 +93,11 @@ describe('first run of the npm commands (architecture#running-it)', () => {
 
   it('starts the build of the servers during the package installation', async () => {
     mkdirSync(join(repo, 'tools', 'start'));
-    mkdirSync(join(repo, 'libs', 'servers'), { recursive: true });
+    mkdirSync(join(repo, 'libs', 'product', 'servers'), { recursive: true });
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
     const mark = join(repo, 'building');
     const builder = `import { writeFileSync } from 'node:fs';\nconst mark: string = ${JSON.stringify(mark)};\nwriteFileSync(mark, '');\n`;
-    writeFileSync(join(repo, 'libs', 'servers', 'build-servers.ts'), builder);
+    writeFileSync(join(repo, 'libs', 'product', 'servers', 'build-servers.ts'), builder);
     writeNpm(
       `until [ -f ${mark} ]; do sleep 0.05; done; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node`,
     );
@@ -133,7 +133,7 @@ fi`);
       encoding: 'utf8',
     });
     expect([result.status, result.stdout]).toEqual([0, 'started\n']);
-    expect(readFileSync(mark, 'utf8')).toContain(join('libs', 'servers', 'build-servers.ts'));
+    expect(readFileSync(mark, 'utf8')).toContain(join('libs', 'product', 'servers', 'build-servers.ts'));
     expect(readCalls().toSorted().at(-1)).toMatch(
       new RegExp(`^install --no-save --ignore-scripts .* ${fetched}@24\\.0\\.1$`),
     );

@@ -34,7 +34,7 @@ const wholeFiles: Generators = {
   'deploy/helm/coherence/files/platform.json': describePlatform,
   'deploy/helm/coherence/files/nats.conf': describeNatsConf,
   'deploy/helm/coherence/files/nats-nsc.sh': describeNscScript,
-  'libs/release/nats-permissions.json': describeNatsPermissions,
+  'libs/infrastructure/release/nats-permissions.json': describeNatsPermissions,
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
   'deploy/helm/coherence/values.schema.json': describeChartSchema,
 };

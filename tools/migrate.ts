@@ -14,11 +14,11 @@ import {
   loadConfig,
   logSettings,
   readEnvironment,
-} from '#libs/config';
-import { Type } from '#libs/contract';
-import { createLogger, type Logger } from '#libs/logger';
-import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
-import { createDatabase } from '#libs/orm';
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
+import { createLogger, type Logger } from '#libs/infrastructure/logger';
+import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/infrastructure/migrations';
+import { createDatabase } from '#libs/infrastructure/orm';
 import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 

@@ -3,10 +3,24 @@
  * idempotent, and a job runs it beside the migrations. It first checks that the NATS users whose addresses are set
  * (`NATS_URL_<SERVICE>`) have the permissions of this release.
  */
-import { ConfigError, loadConfig, logSettings, natsSettings, buildNatsUrl, readEnvironment } from '#libs/config';
-import { Type } from '#libs/contract';
-import { connectBus, maxReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
-import { createLogger, type Logger } from '#libs/logger';
+import {
+  ConfigError,
+  loadConfig,
+  logSettings,
+  natsSettings,
+  buildNatsUrl,
+  readEnvironment,
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
+import {
+  connectBus,
+  maxReplicas,
+  streamNames,
+  streams,
+  type StreamLimits,
+  type StreamName,
+} from '#libs/infrastructure/nats';
+import { createLogger, type Logger } from '#libs/infrastructure/logger';
 import { checkNatsUsers } from '../cli/doctor/nats-users.ts';
 import { brokerTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';

@@ -4,8 +4,8 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { identifyProcess } from '#libs/process-identity';
-import { startTestServers } from '../libs/servers/test-servers.ts';
+import { identifyProcess } from '#libs/infrastructure/process-identity';
+import { startTestServers } from '../libs/product/servers/test-servers.ts';
 
 const repoDir = join(import.meta.dirname, '..');
 const dataDir = join(repoDir, '.data', 'test-stack');

@@ -4,10 +4,10 @@
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type ChainEnd, type ChainReport, ChainVerifier } from '#libs/audit';
-import { type AuditLink, auditLink } from '#libs/contract';
-import { isJsonObject, parseJson } from '#libs/json';
-import { compileSchema } from '#libs/schema';
+import { type ChainEnd, type ChainReport, ChainVerifier } from '#libs/infrastructure/audit';
+import { type AuditLink, auditLink } from '#libs/infrastructure/contract';
+import { isJsonObject, parseJson } from '#libs/infrastructure/json';
+import { compileSchema } from '#libs/infrastructure/schema';
 import { CliError } from '../failure.ts';
 
 /** Returns one line of the file: a link of a chain with its service. */

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { type ChainEnd, type ChainReport, verifyChain } from '#libs/audit';
-import { AppError } from '#libs/errors';
+import { type ChainEnd, type ChainReport, verifyChain } from '#libs/infrastructure/audit';
+import { AppError } from '#libs/infrastructure/errors';
 import type { ListAuditReply } from '../../clients/typescript/operations.ts';
 import { findAccountId } from '../account.ts';
 import { withFormerName, withPages, withTimes } from '../common-options.ts';

@@ -1,5 +1,5 @@
 /** Lists the audit logs of the services. */
-import { auditRpcs } from '#libs/contract';
+import { auditRpcs } from '#libs/infrastructure/contract';
 import { serviceNames } from '../services.ts';
 
 export interface AuditLog {

@@ -1,5 +1,5 @@
 /** Stores erasure records beside the backups at once, so that a restore after a total loss erases the people again. */
-import { keepErasures } from '#libs/backup';
+import { keepErasures } from '#libs/product/backup';
 import type { CliContext } from '../context.ts';
 import { describeFailure } from '../failure.ts';
 import { openStore, openTarget } from './settings.ts';

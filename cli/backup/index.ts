@@ -13,8 +13,8 @@ import {
   openBackup,
   pruneBackups,
   verifyBackup,
-} from '#libs/backup';
-import { listMigrations, releaseVersion } from '#libs/release';
+} from '#libs/product/backup';
+import { listMigrations, releaseVersion } from '#libs/infrastructure/release';
 import { withConfirmation, withFormerName } from '../common-options.ts';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';

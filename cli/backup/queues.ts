@@ -2,11 +2,11 @@
  * Rebuilds the queues after a restore: messages of the broker refer to another state of the database
  * (rules/operations#after-a-restore).
  */
-import { statusRpcs } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import { rebuildQueue } from '#libs/jobs';
-import { createLogger } from '#libs/logger';
-import { createDatabase } from '#libs/orm';
+import { statusRpcs } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import { rebuildQueue } from '#libs/infrastructure/jobs';
+import { createLogger } from '#libs/infrastructure/logger';
+import { createDatabase } from '#libs/infrastructure/orm';
 import type { CliContext } from '../context.ts';
 import { serviceNames } from '../services.ts';
 

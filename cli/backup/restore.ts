@@ -1,8 +1,8 @@
 /** `backup restore`, into an empty installation without running services. */
-import { type BackupTarget, afterRows, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
-import { createLogger } from '#libs/logger';
-import { listMigrations } from '#libs/release';
-import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
+import { type BackupTarget, afterRows, createUnseal, type Manifest, restoreBackup } from '#libs/product/backup';
+import { createLogger } from '#libs/infrastructure/logger';
+import { listMigrations } from '#libs/infrastructure/release';
+import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/infrastructure/migrations';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { fields } from '../output/table.ts';

@@ -1,10 +1,10 @@
 /** Settings of `backup` and `doctor --after-restore` (docs/guides/backup.md). */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createFolderTarget, createStoreTarget, type BackupTarget, readStoreAddress } from '#libs/backup';
-import { buildDatabaseUrl, loadConfig, s3Settings, secret } from '#libs/config';
-import { Type } from '#libs/contract';
-import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
+import { createFolderTarget, createStoreTarget, type BackupTarget, readStoreAddress } from '#libs/product/backup';
+import { buildDatabaseUrl, loadConfig, s3Settings, secret } from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
+import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/infrastructure/object-store';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 

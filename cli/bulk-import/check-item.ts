@@ -2,9 +2,15 @@
  * Validates the structure of a conversation in a workspace file (rules/workspace#bulk-import), without references and
  * files.
  */
-import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
-import { isBlank, isSingleLine } from '#libs/text';
-import { formatInstant, parseInstant } from '#libs/time';
+import {
+  findJsonProblem,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  jsonProblemTexts,
+} from '#libs/infrastructure/json';
+import { isBlank, isSingleLine } from '#libs/infrastructure/text';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
 import type { Path } from '../workspace-file.ts';
 
 export interface ItemProblem {

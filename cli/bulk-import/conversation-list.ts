@@ -3,7 +3,7 @@
  */
 import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { isJsonObject, parseJson } from '#libs/json';
+import { isJsonObject, parseJson } from '#libs/infrastructure/json';
 import { CliError } from '../failure.ts';
 import {
   parseWorkspace,

@@ -8,7 +8,7 @@ import { createReadStream, openAsBlob, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newRequestId } from '#libs/telemetry';
+import { newRequestId } from '#libs/infrastructure/telemetry';
 import {
   audioExtensions,
   maxAudioBytes,

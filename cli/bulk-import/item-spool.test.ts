@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseJson } from '#libs/json';
+import { parseJson } from '#libs/infrastructure/json';
 import { createItemSpool } from './item-spool.ts';
 
 describe('createItemSpool', () => {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseJson } from '#libs/json';
+import { parseJson } from '#libs/infrastructure/json';
 
 export interface SpooledItem {
   readonly value: unknown;

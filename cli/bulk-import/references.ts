@@ -2,7 +2,7 @@
  * Resolves references of conversations in the file and the database (rules/workspace#bulk-import), in batches and with
  * a cache.
  */
-import { isJsonObject, type JsonObject } from '#libs/json';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
 import { directory } from '#services/directory';
 import type { CliContext } from '../context.ts';
 import type { CheckedItem, ItemProblem } from './check-item.ts';

@@ -5,7 +5,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { JsonScanner, jsonByte } from '#libs/json';
+import { JsonScanner, jsonByte } from '#libs/infrastructure/json';
 
 /** One item of the list as text, and its first line in the file, from 1. */
 export interface ItemText {

@@ -5,10 +5,10 @@
  */
 import { directory } from '#services/directory';
 import { media } from '#services/media';
-import type { ReplyOf } from '#libs/contract';
-import { idGap, raiseGivenIds } from '#libs/backup';
-import { buildDatabaseUrl } from '#libs/config';
-import { listMigrations } from '#libs/release';
+import type { ReplyOf } from '#libs/infrastructure/contract';
+import { idGap, raiseGivenIds } from '#libs/product/backup';
+import { buildDatabaseUrl } from '#libs/infrastructure/config';
+import { listMigrations } from '#libs/infrastructure/release';
 import { listRunning, rebuildQueues } from '../backup/queues.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';

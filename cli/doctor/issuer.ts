@@ -4,8 +4,8 @@ import { CliError, describeFailure } from '../failure.ts';
 /** @returns a description of the provider. @throws CliError with the attempt and the cause */
 export async function checkIssuer(issuer: string, allowedHosts: string): Promise<string> {
   const [{ createProvider, findUrlProblem }, { createOutbound }] = await Promise.all([
-    import('#libs/oidc'),
-    import('#libs/outbound'),
+    import('#libs/infrastructure/oidc'),
+    import('#libs/infrastructure/outbound'),
   ]); // these modules are slow to load
   const problem = findUrlProblem(issuer, allowedHosts);
   if (problem !== undefined) throw new CliError(`OIDC_ISSUER ${problem}`);

@@ -1,8 +1,8 @@
 /** Checks NATS permissions, for `doctor` and for the set-up before an upgrade. */
-import { buildNatsUrl } from '#libs/config';
-import { createLogger } from '#libs/logger';
-import { connectBus, type Permissions } from '#libs/nats';
-import { componentOf, natsPermissions } from '#libs/release';
+import { buildNatsUrl } from '#libs/infrastructure/config';
+import { createLogger } from '#libs/infrastructure/logger';
+import { connectBus, type Permissions } from '#libs/infrastructure/nats';
+import { componentOf, natsPermissions } from '#libs/infrastructure/release';
 import { describeServerProblem } from './server-problem.ts';
 import { brokerTarget } from './servers.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Explains errors of PostgreSQL, NATS and the object store: the attempt, the cause, the fix. Never contains secrets.
  */
-import { ConfigError } from '#libs/config';
+import { ConfigError } from '#libs/infrastructure/config';
 import { CliError } from '../failure.ts';
 
 /** The target of a connection attempt: server, address, user, and the setting that contains them. */

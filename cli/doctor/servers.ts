@@ -1,8 +1,8 @@
 /** Checks of PostgreSQL, NATS and the object store, for `doctor` and for external servers of `npm start`. */
-import { loadConfig, s3Settings } from '#libs/config';
-import { Type } from '#libs/contract';
-import { createLogger } from '#libs/logger';
-import { connectBus, describeServers, requiredPayloadBytes } from '#libs/nats';
+import { loadConfig, s3Settings } from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
+import { createLogger } from '#libs/infrastructure/logger';
+import { connectBus, describeServers, requiredPayloadBytes } from '#libs/infrastructure/nats';
 import { CliError } from '../failure.ts';
 import { addressOf, describeServerProblem, type Target } from './server-problem.ts';
 
@@ -14,7 +14,7 @@ const connectTimeoutMs = 10_000;
 
 /** Returns the target of a database URL, for error messages. @throws Error when the URL is malformed */
 export async function databaseTarget(url: string, setting = 'DATABASE_URL'): Promise<Target> {
-  const { addressesOf, listHosts } = await import('#libs/orm'); // slow to load, and only needed here
+  const { addressesOf, listHosts } = await import('#libs/infrastructure/orm'); // slow to load, and only needed here
   const { username, pathname } = new URL(listHosts(url, setting).urls[0] ?? url);
   const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))];
   const detail = `database ${database === '' ? 'unnamed' : database}, user ${user === '' ? 'unnamed' : user}`;
@@ -31,7 +31,7 @@ export function brokerTarget(url: string, setting = 'NATS_URL'): Target {
 /** @returns a description of the server. @throws CliError with the attempt, the cause and the fix */
 export async function checkDatabase(url: string): Promise<string> {
   const attempt = await databaseTarget(url);
-  const { createDatabase } = await import('#libs/orm'); // slow to load, and only needed here
+  const { createDatabase } = await import('#libs/infrastructure/orm'); // slow to load, and only needed here
   const db = await createDatabase({
     url,
     schema: 'public',
@@ -90,7 +90,7 @@ export async function checkStore(settings: Settings): Promise<string> {
     detail: `bucket ${config.S3_BUCKET}, ${config.S3_ACCESS_KEY_ID === undefined ? 'credentials of the environment' : `access key ${config.S3_ACCESS_KEY_ID}`}`,
     setting: 'S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY',
   };
-  const { createObjectStore, storeConfigOf } = await import('#libs/object-store'); // slow to load, and only needed here
+  const { createObjectStore, storeConfigOf } = await import('#libs/infrastructure/object-store'); // slow to load, and only needed here
   const store = createObjectStore(storeConfigOf(config));
   try {
     await store.ping();

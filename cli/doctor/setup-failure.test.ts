@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
+import { createLogger } from '#libs/infrastructure/logger';
 import { makeStreams } from '../../tools/streams.ts';
-import { migrateServices } from '#libs/migrations';
+import { migrateServices } from '#libs/infrastructure/migrations';
 import { brokerTarget, databaseTarget } from './servers.ts';
 import { describeSetupFailure } from './setup-failure.ts';
 

@@ -2,9 +2,9 @@
  * Returns the error text of set-up programs: an explanation for problems of servers, addresses and settings, otherwise
  * the stack.
  */
-import { ConfigError } from '#libs/config';
-import { AppError, describeWithCause } from '#libs/errors';
-import { MigrationError } from '#libs/orm';
+import { ConfigError } from '#libs/infrastructure/config';
+import { AppError, describeWithCause } from '#libs/infrastructure/errors';
+import { MigrationError } from '#libs/infrastructure/orm';
 import { CliError } from '../failure.ts';
 import { explainServerProblem, type Target } from './server-problem.ts';
 

@@ -1,6 +1,6 @@
 /** `people erase`: starts the erasure of a person, and follows it until the end. It continues without the CLI. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '#libs/errors';
+import { AppError } from '#libs/infrastructure/errors';
 import type { GetPersonErasureReply } from '../../clients/typescript/operations.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';

@@ -1,6 +1,6 @@
 /** `people duplicates` and `people merge` (rules/people#merge-people; I3, I5). */
 import type { Command } from 'commander';
-import { appError } from '#libs/errors';
+import { appError } from '#libs/infrastructure/errors';
 import type { ListDuplicatePeopleReply } from '../../clients/typescript/operations.ts';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';

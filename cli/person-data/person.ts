@@ -1,6 +1,6 @@
 /** Finds the people that commands name by id, key, email, phone number or name. */
 import { InvalidArgumentError } from 'commander';
-import { appError } from '#libs/errors';
+import { appError } from '#libs/infrastructure/errors';
 import type { FindPeopleReply } from '../../clients/typescript/operations.ts';
 import type { CliContext } from '../context.ts';
 

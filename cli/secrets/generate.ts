@@ -2,8 +2,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateActorKeys } from '#libs/actor';
-import { componentOf } from '#libs/release';
+import { generateActorKeys } from '#libs/infrastructure/actor';
+import { componentOf } from '#libs/infrastructure/release';
 
 /** A title, and variables with their values. */
 export type SecretGroup = readonly [title: string, variables: Readonly<Record<string, string>>];

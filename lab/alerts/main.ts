@@ -7,8 +7,8 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeRules } from '../dashboards/prometheus.ts';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { promtoolTool } from '../../libs/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { promtoolTool } from '../../libs/product/servers/go-tools.ts';
 
 const promtool = await provideGoTool(promtoolTool, (line) => void process.stdout.write(`${line}\n`));
 const dir = mkdtempSync(join(tmpdir(), 'alerts-'));

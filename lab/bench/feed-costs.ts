@@ -2,7 +2,7 @@
  * Measures the feed: the cost of a page for a caller who can read few of many events, and of a reader that catches up
  * (rules/events#feed; V3, V4).
  */
-import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
+import type { Actor, ReplyOf, RequestOf } from '#libs/infrastructure/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';

@@ -3,8 +3,8 @@
  * feed. Database triggers, which do not depend on the platform, record the committed changes: the feed must contain
  * these changes in the same order (V2).
  */
-import type { Actor, ReplyOf, Rpc } from '#libs/contract';
-import { type CallContext, newContext } from '#libs/nats';
+import type { Actor, ReplyOf, Rpc } from '#libs/infrastructure/contract';
+import { type CallContext, newContext } from '#libs/infrastructure/nats';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';

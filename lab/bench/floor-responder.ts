@@ -4,7 +4,7 @@
  */
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import type { DeclaredStatement, CoalescedStatement, Shape } from '#libs/sql';
+import type { DeclaredStatement, CoalescedStatement, Shape } from '#libs/infrastructure/sql';
 import { listActive, patchConversation } from '../../services/conversations/conversation/statements.ts';
 import { findConversation } from '../../services/conversations/statements.ts';
 import { lockRoom, replaceRoom } from '../../services/conversations/room/statements.ts';

@@ -2,9 +2,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createLogger } from '#libs/logger';
-import { migrateServices } from '#libs/migrations';
-import { findFreePort } from '../../libs/servers/ports.ts';
+import { createLogger } from '#libs/infrastructure/logger';
+import { migrateServices } from '#libs/infrastructure/migrations';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
 import { startBenchPlatform, type BenchPlatform } from './platform.ts';
 import { startBenchServers } from './servers.ts';
 

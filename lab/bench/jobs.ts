@@ -4,11 +4,11 @@
  */
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { defineService, job, Type } from '#libs/contract';
-import { createJobs, jobAttempts, jobTables } from '#libs/jobs';
-import { createLogger } from '#libs/logger';
-import { connectBus } from '#libs/nats';
-import { createDatabase } from '#libs/orm';
+import { defineService, job, Type } from '#libs/infrastructure/contract';
+import { createJobs, jobAttempts, jobTables } from '#libs/infrastructure/jobs';
+import { createLogger } from '#libs/infrastructure/logger';
+import { connectBus } from '#libs/infrastructure/nats';
+import { createDatabase } from '#libs/infrastructure/orm';
 import pg from 'pg';
 
 const concurrency = 64;

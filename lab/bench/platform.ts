@@ -4,11 +4,11 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateActorKeys } from '#libs/actor';
-import { createLogger } from '#libs/logger';
+import { generateActorKeys } from '#libs/infrastructure/actor';
+import { createLogger } from '#libs/infrastructure/logger';
 import { makeStreams } from '../../tools/streams.ts';
-import { findFreePort } from '../../libs/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../libs/servers/service-process.ts';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../libs/product/servers/service-process.ts';
 import type { BenchServers } from './servers.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');

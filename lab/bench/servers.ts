@@ -4,12 +4,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { natsServerTool } from '../../libs/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../libs/servers/nats.ts';
-import { startObjectStore } from '../../libs/servers/object-store.ts';
-import type { ObjectStoreServer } from '../../libs/servers/object-store-server.ts';
-import { type PostgresServer, startPostgres } from '../../libs/servers/postgres.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { natsServerTool } from '../../libs/product/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../libs/product/servers/nats.ts';
+import { startObjectStore } from '../../libs/product/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../libs/product/servers/object-store-server.ts';
+import { type PostgresServer, startPostgres } from '../../libs/product/servers/postgres.ts';
 
 export interface BenchServers {
   dataDir: string;

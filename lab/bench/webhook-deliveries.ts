@@ -1,9 +1,9 @@
 /** Delivers events at a steady rate to healthy and failing endpoints, and compares the results (V6, V7). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import type { Actor, ReplyOf } from '#libs/contract';
-import { newContext } from '#libs/nats';
-import type { ReceivedWebhook, ReceiverAnswer, WebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
+import type { Actor, ReplyOf } from '#libs/infrastructure/contract';
+import { newContext } from '#libs/infrastructure/nats';
+import type { ReceivedWebhook, ReceiverAnswer, WebhookReceiver } from '../../libs/product/testing/webhook-receiver.ts';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';

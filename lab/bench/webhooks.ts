@@ -10,7 +10,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
+import { startWebhookReceiver } from '../../libs/product/testing/webhook-receiver.ts';
 import { startFaultEnvironment } from './feed-environment.ts';
 import { isWithinTargets, runDeliveries } from './webhook-deliveries.ts';
 

@@ -2,10 +2,10 @@
  * Faults that are injected into a running platform, one at a time. Each fault is reverted before the next one starts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runStatements } from '../../libs/testing/postgres-pair.ts';
-import type { TcpProxy } from '../../libs/testing/tcp-proxy.ts';
-import { waitFor } from '../../libs/testing/wait-for.ts';
-import type { ServiceProcess } from '../../libs/servers/service-process.ts';
+import { runStatements } from '../../libs/product/testing/postgres-pair.ts';
+import type { TcpProxy } from '../../libs/product/testing/tcp-proxy.ts';
+import { waitFor } from '../../libs/product/testing/wait-for.ts';
+import type { ServiceProcess } from '../../libs/product/servers/service-process.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { Random } from './random.ts';
 import type { ChaosServers, NatsMember } from './servers.ts';

@@ -1,5 +1,5 @@
 /** Waits until a platform is idle, and then reads its state. */
-import { waitFor } from '../../libs/testing/wait-for.ts';
+import { waitFor } from '../../libs/product/testing/wait-for.ts';
 import type { Facts } from './checker/check-history.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { ChaosServers } from './servers.ts';

@@ -3,7 +3,7 @@
  * and checks the results.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitFor } from '../../libs/testing/wait-for.ts';
+import { waitFor } from '../../libs/product/testing/wait-for.ts';
 import { checkHistory, type Problem } from './checker/check-history.ts';
 import { faults, listTurns, noDisk, type Target } from './faults.ts';
 import type { History } from './history.ts';

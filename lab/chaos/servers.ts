@@ -6,17 +6,17 @@
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectToServer } from '@nats-io/transport-node';
-import { createLogger } from '#libs/logger';
-import { startPostgresPair, type PostgresPair } from '../../libs/testing/postgres-pair.ts';
-import { startTcpProxy, type TcpProxy } from '../../libs/testing/tcp-proxy.ts';
-import { waitFor } from '../../libs/testing/wait-for.ts';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { natsServerTool } from '../../libs/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../libs/servers/nats.ts';
-import { startObjectStore } from '../../libs/servers/object-store.ts';
-import type { ObjectStoreServer } from '../../libs/servers/object-store-server.ts';
-import { findFreePort } from '../../libs/servers/ports.ts';
-import { migrateServices } from '#libs/migrations';
+import { createLogger } from '#libs/infrastructure/logger';
+import { startPostgresPair, type PostgresPair } from '../../libs/product/testing/postgres-pair.ts';
+import { startTcpProxy, type TcpProxy } from '../../libs/product/testing/tcp-proxy.ts';
+import { waitFor } from '../../libs/product/testing/wait-for.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { natsServerTool } from '../../libs/product/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../libs/product/servers/nats.ts';
+import { startObjectStore } from '../../libs/product/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../libs/product/servers/object-store-server.ts';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
+import { migrateServices } from '#libs/infrastructure/migrations';
 import { makeStreams } from '../../tools/streams.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 

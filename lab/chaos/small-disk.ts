@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { findProgram, listPath } from '../../libs/servers/tool-cache.ts';
+import { findProgram, listPath } from '../../libs/product/servers/tool-cache.ts';
 
 export interface SmallDisk {
   readonly dir: string;

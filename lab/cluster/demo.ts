@@ -24,7 +24,7 @@ import {
 
 const name = othersApp;
 /** Folders that the image does not contain: the demo, and the simulated third-party servers. */
-const folders = ['tools/demo', 'libs/testing'];
+const folders = ['tools/demo', 'libs/product/testing'];
 
 /** Runs the demo. @returns the last line of its output. @throws Error with the end of its output */
 export async function runDemo(cluster: Cluster): Promise<string> {

@@ -2,9 +2,9 @@
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../../tools/check/commands.ts';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { k6Tool, natsServerTool, versitygwTool } from '../../libs/servers/go-tools.ts';
-import { prepareNativeDir } from '../../libs/servers/postgres.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { k6Tool, natsServerTool, versitygwTool } from '../../libs/product/servers/go-tools.ts';
+import { prepareNativeDir } from '../../libs/product/servers/postgres.ts';
 import { run } from './commands.ts';
 import type { ClusterSettings } from './settings.ts';
 

@@ -103,8 +103,8 @@ async function readLag(cluster: Cluster): Promise<number> {
 async function keepBusy(cluster: Cluster): Promise<void> {
   const program = `
     import { setTimeout as sleep } from 'node:timers/promises';
-    import { createLogger } from '#libs/logger';
-    import { connectBus } from '#libs/nats';
+    import { createLogger } from '#libs/infrastructure/logger';
+    import { connectBus } from '#libs/infrastructure/nats';
     const logger = createLogger({ service: 'busy', level: 'warn' });
     const bus = await connectBus({ url: process.env.NATS_URL, name: 'busy', logger });
     let held = 0;

@@ -4,8 +4,8 @@
  * check N on the release left by an earlier run with CLUSTER_KEEP=true.
  */
 import { parseArgs } from 'node:util';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { helmTool } from '../../libs/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { helmTool } from '../../libs/product/servers/go-tools.ts';
 import { capabilities } from './capabilities.ts';
 import { checks } from './checks.ts';
 import { connectCluster, run, type Cluster } from './commands.ts';

@@ -1,7 +1,7 @@
 /** Describes the release under test: addresses of its servers, values, and helm commands. */
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { generateActorKeys } from '#libs/actor';
+import { generateActorKeys } from '#libs/infrastructure/actor';
 import { repoDir } from '../../tools/check/commands.ts';
 import { type Cluster, type Ended, until } from './commands.ts';
 import { platformImage, refer, serversImage } from './images.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import { streams } from '#libs/nats';
+import { streams } from '#libs/infrastructure/nats';
 import { type DemoPlatform, readMemory, withDemoPlatform } from '../bench/demo-platform.ts';
 import { type Request, runLoad } from '../bench/load.ts';
 import { type MeasuredCosts, type OperationCost, type Part, parts } from './costs.ts';

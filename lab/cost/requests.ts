@@ -1,6 +1,6 @@
 /** Lists the kinds of requests whose cost is measured. */
 import { randomUUID } from 'node:crypto';
-import { demoValues } from '#libs/config';
+import { demoValues } from '#libs/infrastructure/config';
 import type { DemoPlatform } from '../bench/demo-platform.ts';
 import type { Request } from '../bench/load.ts';
 

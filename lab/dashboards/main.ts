@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startLlm } from '../../libs/testing/llm.ts';
+import { startLlm } from '../../libs/product/testing/llm.ts';
 import { readSettings } from '../../cli/settings.ts';
 import { startOwnPlatform } from '../load/own-platform.ts';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { prometheusTool } from '../../libs/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { prometheusTool } from '../../libs/product/servers/go-tools.ts';
 import {
   type Dashboard,
   fillVariables,

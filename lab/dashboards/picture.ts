@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import sharp from 'sharp';
-import { chromiumProgram, provideDebianProgram } from '../../libs/servers/debian-program.ts';
-import type { Progress } from '../../libs/servers/tool-cache.ts';
+import { chromiumProgram, provideDebianProgram } from '../../libs/product/servers/debian-program.ts';
+import type { Progress } from '../../libs/product/servers/tool-cache.ts';
 import type { Line, Panel } from './dashboard.ts';
 
 /** Input of `page.html`. */

@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { findFreePort } from '../../libs/servers/ports.ts';
-import { type ServerProcess, startServerProcess } from '../../libs/servers/server-process.ts';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
+import { type ServerProcess, startServerProcess } from '../../libs/product/servers/server-process.ts';
 import type { Range, Series } from './dashboard.ts';
 
 export interface Prometheus extends ServerProcess {

@@ -6,12 +6,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { listSecretValues } from '#libs/config';
-import { reachableAddress } from '#libs/lifecycle';
-import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
+import { listSecretValues } from '#libs/infrastructure/config';
+import { reachableAddress } from '#libs/infrastructure/lifecycle';
+import { startLlm, type LlmServer } from '../../libs/product/testing/llm.ts';
 import { readSettings } from '../../cli/settings.ts';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { k6Tool } from '../../libs/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { k6Tool } from '../../libs/product/servers/go-tools.ts';
 import { type OwnPlatform, startOwnPlatform } from './own-platform.ts';
 import { seedPlatform } from './seed-platform.ts';
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort, withOwnPorts } from '../../libs/servers/ports.ts';
+import { findFreePort, withOwnPorts } from '../../libs/product/servers/ports.ts';
 
 export interface OwnPlatform {
   /** Value of COHERENCE_DATA_DIR for the run. */

@@ -2,8 +2,8 @@
  * Fills the migrated, empty database of a platform with set-based SQL, for `npm run bench:scale` and query plan tests.
  * All values derive from sequence numbers, so that two databases of one size are identical.
  */
-import { createLogger } from '#libs/logger';
-import { createDatabase, type Tx } from '#libs/orm';
+import { createLogger } from '#libs/infrastructure/logger';
+import { createDatabase, type Tx } from '#libs/infrastructure/orm';
 
 /** Rows for an empty database. */
 export interface Seed {

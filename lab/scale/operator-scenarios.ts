@@ -1,5 +1,5 @@
 /** Measured requests of `/api/ops` (P7): lists, the same at every size, and bulk actions. */
-import { operatorLists, encodePosition, formatInstantKey } from '#libs/cursor';
+import { operatorLists, encodePosition, formatInstantKey } from '#libs/infrastructure/cursor';
 import { pick, type Request } from '../bench/load.ts';
 import type { Act } from './acts.ts';
 import {

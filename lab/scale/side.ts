@@ -1,9 +1,9 @@
 /** Starts one of the two measured platforms: a filled database and its services. */
-import { createLogger } from '#libs/logger';
+import { createLogger } from '#libs/infrastructure/logger';
 import pg from 'pg';
 import { startBenchPlatform, type BenchPlatform } from '../bench/platform.ts';
 import type { BenchServers } from '../bench/servers.ts';
-import { migrateServices } from '#libs/migrations';
+import { migrateServices } from '#libs/infrastructure/migrations';
 import type { Tokens } from './scenarios.ts';
 import { fillDatabase, isFilled, type Seed } from './fill.ts';
 import type { StreamTarget } from './stream.ts';

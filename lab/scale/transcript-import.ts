@@ -1,6 +1,6 @@
 /** Measures how much indexing slows down an import (T3): rounds with the indexing job, and with the job postponed. */
-import { createLogger } from '#libs/logger';
-import { connectBus, newContext } from '#libs/nats';
+import { createLogger } from '#libs/infrastructure/logger';
+import { connectBus, newContext } from '#libs/infrastructure/nats';
 import { transcripts } from '#services/transcripts';
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -11,8 +11,8 @@ import {
   outboundSettings,
   secret,
   webhookSettings,
-} from '#libs/config';
-import { Type } from '#libs/contract';
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
 
 export const agentsSettings = Type.Object({
   ...natsSettings,

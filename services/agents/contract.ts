@@ -1,6 +1,13 @@
 /** Contract of the agents service. */
-import { auditRpcs, defineService, jobAdminRpcs, statusRpcs, timelineRpcs, webhookAdminRpcs } from '#libs/contract';
-import { jobsOf, pipelineJobs } from '#libs/pipeline';
+import {
+  auditRpcs,
+  defineService,
+  jobAdminRpcs,
+  statusRpcs,
+  timelineRpcs,
+  webhookAdminRpcs,
+} from '#libs/infrastructure/contract';
+import { jobsOf, pipelineJobs } from '#libs/product/pipeline';
 import { agentRpcs } from './agent/contract.ts';
 import { telegramJobs, telegramRpcs, telegramWebhookSubject } from './telegram/contract.ts';
 import { chatRpcs } from './chat/contract.ts';

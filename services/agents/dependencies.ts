@@ -1,12 +1,12 @@
 /** Dependencies that handlers, jobs and the update intake share. `service.ts` creates them once. */
-import type { IdempotencyStore } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import type { Bus } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import type { PipelineExtension } from '#libs/pipeline-worker';
-import type { Metrics } from '#libs/telemetry';
-import type { Clock } from '#libs/time';
+import type { IdempotencyStore } from '#libs/infrastructure/idempotency';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
+import type { PipelineExtension } from '#libs/product/pipeline-worker';
+import type { Metrics } from '#libs/infrastructure/telemetry';
+import type { Clock } from '#libs/infrastructure/time';
 import type { AgentHistory } from './agent/index.ts';
 import type { Admit, ChatRuntime } from './chat/index.ts';
 import type { AgentsConfig } from './config.ts';

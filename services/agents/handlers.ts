@@ -1,7 +1,7 @@
 /** Collects the handlers of all operations of the service. */
-import { auditHandlers } from '#libs/audit';
-import { jobAdminHandlers, listFailedJobs } from '#libs/jobs';
-import type { FeatureHandlers } from '#libs/service';
+import { auditHandlers } from '#libs/infrastructure/audit';
+import { jobAdminHandlers, listFailedJobs } from '#libs/infrastructure/jobs';
+import type { FeatureHandlers } from '#libs/infrastructure/service';
 import { createAgentSetupHandlers } from './agent/handlers/setup.ts';
 import { createAgentHandlers } from './agent/handlers/workspace.ts';
 import { createChatHandlers } from './chat/handlers.ts';

@@ -1,5 +1,5 @@
 /** Entry point of the agents service. */
-import { runService } from '#libs/lifecycle';
+import { runService } from '#libs/infrastructure/lifecycle';
 import { loadAgentsConfig } from './config.ts';
 import { createService } from './service.ts';
 

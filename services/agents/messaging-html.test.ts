@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findHtmlProblem } from '#libs/testing';
+import { findHtmlProblem } from '#libs/product/testing';
 import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
 const { render } = createMessagingHtml();

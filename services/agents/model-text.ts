@@ -4,8 +4,8 @@
  * reply, a high one only shortens the history. Prose counts 1.5 to 2 times the tokens of byte-pair tokenizers; digits,
  * inner capitals and emoji count as split.
  */
-import { toStorableText } from '#libs/json';
-import { dropThoughts } from '#libs/thoughts';
+import { toStorableText } from '#libs/infrastructure/json';
+import { dropThoughts } from '#libs/infrastructure/thoughts';
 import type { MessagingHtml } from './messaging-html.ts';
 
 /** Lower-case ASCII letters and spaces: characters per token. */

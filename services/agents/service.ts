@@ -1,15 +1,15 @@
 /** Composes the agents service from database, bus, language model and chat runtime. */
-import { removeOldHistory } from '#libs/history';
-import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/idempotency';
-import type { JobTuning } from '#libs/jobs';
-import { createServiceRuntime } from '#libs/service';
-import type { Service } from '#libs/lifecycle';
-import type { Logger } from '#libs/logger';
-import { createOutbound } from '#libs/outbound';
-import { jobsOf, pipelineJobs } from '#libs/pipeline';
-import type { PipelineExtension } from '#libs/pipeline-worker';
-import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/webhooks';
-import { type Clock, systemClock } from '#libs/time';
+import { removeOldHistory } from '#libs/product/history';
+import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/infrastructure/idempotency';
+import type { JobTuning } from '#libs/infrastructure/jobs';
+import { createServiceRuntime } from '#libs/infrastructure/service';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import type { Logger } from '#libs/infrastructure/logger';
+import { createOutbound } from '#libs/infrastructure/outbound';
+import { jobsOf, pipelineJobs } from '#libs/product/pipeline';
+import type { PipelineExtension } from '#libs/product/pipeline-worker';
+import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/product/webhooks';
+import { type Clock, systemClock } from '#libs/infrastructure/time';
 import { createAgentHistory } from './agent/index.ts';
 import { createBotApi } from './telegram/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';

@@ -2,7 +2,7 @@
  * Notifies requests and running turns on all replicas of takeovers and operator messages (H2). A lost event only delays
  * their reaction.
  */
-import type { Bus } from '#libs/nats';
+import type { Bus } from '#libs/infrastructure/nats';
 import { agents } from './contract.ts';
 
 export class ThreadChangeNotifier {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findHtmlProblem } from '#libs/testing';
+import { findHtmlProblem } from '#libs/product/testing';
 import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
 /** Number of generated answers. Each is tested in all prefixes; CHAT_ANSWERS=10000 for a longer run. */

@@ -1,7 +1,7 @@
 /** Collects all jobs of the service. */
-import type { OnDead } from '#libs/jobs';
-import { pipelineJobs } from '#libs/pipeline';
-import { createPipelineWorkers, noteDeadJobs } from '#libs/pipeline-worker';
+import type { OnDead } from '#libs/infrastructure/jobs';
+import { pipelineJobs } from '#libs/product/pipeline';
+import { createPipelineWorkers, noteDeadJobs } from '#libs/product/pipeline-worker';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import type { Dependencies } from './dependencies.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Parser } from '@asyncapi/parser';
-import { feedSubjects } from '#libs/contract';
-import { releaseVersion } from '#libs/release';
-import { compileSchema } from '#libs/schema';
+import { feedSubjects } from '#libs/infrastructure/contract';
+import { releaseVersion } from '#libs/infrastructure/release';
+import { compileSchema } from '#libs/infrastructure/schema';
 import { feedTypes } from '#services/events';
 import { buildAsyncApi } from './asyncapi.ts';
 

@@ -1,6 +1,6 @@
 /** The AsyncAPI document of the feed, generated from the services' event declarations (rules/events#documents; V8). */
-import { type FeedEvent, Type } from '#libs/contract';
-import { releaseVersion } from '#libs/release';
+import { type FeedEvent, Type } from '#libs/infrastructure/contract';
+import { releaseVersion } from '#libs/infrastructure/release';
 import { feedQuery, feedTypes, PublicEvent } from '#services/events';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Route } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import type { HttpContext } from '#libs/http';
+import type { Route } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import type { HttpContext } from '#libs/infrastructure/http';
 import { createAuthenticate } from './auth.ts';
 import type { Credential } from './credentials/cache.ts';
 import { createSecretCheck } from './secrets.ts';

@@ -2,10 +2,18 @@
  * Authorizes requests by the class of the route and the scopes of the key (rules/access#classes-of-routes; D12, D13,
  * D30, D40; K3, K4).
  */
-import { type Actor, type AuthClass, hasScope, isChatAgent, mayActOps, mayReadOps, type Route } from '#libs/contract';
-import { AppError, appError, coherenceAccessRequired } from '#libs/errors';
-import { type HttpContext, clientAddressOf } from '#libs/http';
-import type { CallContext } from '#libs/nats';
+import {
+  type Actor,
+  type AuthClass,
+  hasScope,
+  isChatAgent,
+  mayActOps,
+  mayReadOps,
+  type Route,
+} from '#libs/infrastructure/contract';
+import { AppError, appError, coherenceAccessRequired } from '#libs/infrastructure/errors';
+import { type HttpContext, clientAddressOf } from '#libs/infrastructure/http';
+import type { CallContext } from '#libs/infrastructure/nats';
 import { type Credential, unauthenticated, type UserActor } from './credentials/cache.ts';
 
 export interface AuthOptions {

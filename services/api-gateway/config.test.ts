@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { generateActorKeys } from '#libs/actor';
+import { generateActorKeys } from '#libs/infrastructure/actor';
 import { loadGatewayConfig } from './config.ts';
 
 const needed = {

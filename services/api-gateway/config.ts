@@ -14,8 +14,8 @@ import {
   rotatedSecret,
   secret,
   urlSetting,
-} from '#libs/config';
-import { Type } from '#libs/contract';
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
 
 export const gatewaySettings = Type.Object({
   ...natsSettings,

@@ -1,7 +1,7 @@
 /** Dependencies that service.ts creates once and passes to all handlers of the gateway. */
-import type { RouteHandler } from '#libs/http';
-import type { Bus } from '#libs/nats';
-import type { Telemetry } from '#libs/telemetry';
+import type { RouteHandler } from '#libs/infrastructure/http';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Telemetry } from '#libs/infrastructure/telemetry';
 import type { ProviderSignIn } from './console/sign-in.ts';
 import type { WebhookIntake } from './handlers/webhook-intake.ts';
 import type { InvitationTokens } from './invitation-tokens.ts';

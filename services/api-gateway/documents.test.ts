@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from '@jest/globals';
-import { releaseVersion } from '#libs/release';
-import { compileSchemaForAll } from '#libs/schema';
+import { releaseVersion } from '#libs/infrastructure/release';
+import { compileSchemaForAll } from '#libs/infrastructure/schema';
 import { buildDocuments } from './documents.ts';
 import { routes } from './routes/index.ts';
 

@@ -1,9 +1,9 @@
 /** Builds the three OpenAPI documents, one for each surface (rules/http#live-schema). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Route } from '#libs/contract';
-import { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from '#libs/http';
-import { releaseVersion } from '#libs/release';
+import type { Route } from '#libs/infrastructure/contract';
+import { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from '#libs/infrastructure/http';
+import { releaseVersion } from '#libs/infrastructure/release';
 import { apiIntroduction, opsIntroduction, v1Introduction } from './introduction.ts';
 import { describeWebhooks } from './openapi-webhooks.ts';
 

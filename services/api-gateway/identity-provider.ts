@@ -2,8 +2,8 @@
  * The identity provider of the platform (rules/access#identity-provider). This module is loaded only when a provider is
  * configured, because its libraries are half of the gateway's modules.
  */
-import { ConfigError, listSecretValues } from '#libs/config';
-import type { Logger } from '#libs/logger';
+import { ConfigError, listSecretValues } from '#libs/infrastructure/config';
+import type { Logger } from '#libs/infrastructure/logger';
 import {
   createCodeSignIn,
   createProvider,
@@ -15,9 +15,9 @@ import {
   TokenRejectedError,
   tokenRejections,
   type Verifier,
-} from '#libs/oidc';
-import { createOutbound } from '#libs/outbound';
-import type { Metrics } from '#libs/telemetry';
+} from '#libs/infrastructure/oidc';
+import { createOutbound } from '#libs/infrastructure/outbound';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 import type { GatewayConfig } from './config.ts';
 import { createProviderSignIn, type ProviderSignInParts } from './console/sign-in.ts';
 import type { Dependencies } from './dependencies.ts';

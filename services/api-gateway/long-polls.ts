@@ -5,10 +5,10 @@
  * number per account is limited (rules/http#overload).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Actor, RequestOf } from '#libs/contract';
-import { AppError, unavailable } from '#libs/errors';
-import type { HttpContext } from '#libs/http';
-import type { Bus, CallContext, RawReply } from '#libs/nats';
+import type { Actor, RequestOf } from '#libs/infrastructure/contract';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import type { HttpContext } from '#libs/infrastructure/http';
+import type { Bus, CallContext, RawReply } from '#libs/infrastructure/nats';
 import { agents } from '#services/agents';
 import { readFeed } from './routes/v1/events.ts';
 

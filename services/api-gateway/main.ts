@@ -1,5 +1,5 @@
 /** Process entry of the gateway. */
-import { runService } from '#libs/lifecycle';
+import { runService } from '#libs/infrastructure/lifecycle';
 import { loadGatewayConfig } from './config.ts';
 import { createService } from './service.ts';
 

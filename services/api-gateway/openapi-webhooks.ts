@@ -1,6 +1,6 @@
 /** The `webhooks` of the open API's document: the signed requests that endpoints receive (rules/events#documents). */
-import type { FeedEvent } from '#libs/contract';
-import { publishSchema } from '#libs/http';
+import type { FeedEvent } from '#libs/infrastructure/contract';
+import { publishSchema } from '#libs/infrastructure/http';
 import { feedTypes } from '#services/events';
 import { describeEvent, nameOf } from './asyncapi.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AuthClass } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import type { HttpContext } from '#libs/http';
-import { createMetrics } from '#libs/telemetry';
+import type { AuthClass } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import type { HttpContext } from '#libs/infrastructure/http';
+import { createMetrics } from '#libs/infrastructure/telemetry';
 import { countRefusedCredentials } from './refused-credentials.ts';
 
 const refusal = new AppError({ code: 'unauthenticated', message: 'no' });

@@ -1,8 +1,8 @@
 /** Counts 401 responses by type of credential. An increase indicates clients with old credentials, or guessing. */
-import type { Actor, AuthClass, Route } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import type { HttpContext } from '#libs/http';
-import type { Metrics } from '#libs/telemetry';
+import type { Actor, AuthClass, Route } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import type { HttpContext } from '#libs/infrastructure/http';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 
 type Authenticate = (
   route: Pick<Route, 'auth' | 'scope'>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { demoValues } from '#libs/config';
+import { demoValues } from '#libs/infrastructure/config';
 import { createLoginFilter, createSecretCheck } from './secrets.ts';
 
 const secrets = ['new-söcret', 'o'.repeat(400), 'older', 'oldest'];

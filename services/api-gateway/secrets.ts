@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { isExposed, isPublicSecret } from '#libs/config';
-import type { RequestOf } from '#libs/contract';
+import { isExposed, isPublicSecret } from '#libs/infrastructure/config';
+import type { RequestOf } from '#libs/infrastructure/contract';
 import type { directory } from '#services/directory';
 import { type GatewayConfig, gatewaySettings } from './config.ts';
 

@@ -1,14 +1,20 @@
 /** Composition root of the gateway. */
 import { join } from 'node:path';
-import { createActorSigner } from '#libs/actor';
-import { listSecretValues, buildNatsUrl } from '#libs/config';
-import type { RequestOf } from '#libs/contract';
-import { countRefusals, createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
-import type { Service } from '#libs/lifecycle';
-import { createLogger, type Logger } from '#libs/logger';
-import { type Bus, connectBus, createBusMetrics, measureStreams, requiredPayloadBytes } from '#libs/nats';
-import { natsPermissions } from '#libs/release';
-import { createSecretUseCounter, createTelemetry, type Metrics } from '#libs/telemetry';
+import { createActorSigner } from '#libs/infrastructure/actor';
+import { listSecretValues, buildNatsUrl } from '#libs/infrastructure/config';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { countRefusals, createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/infrastructure/http';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import { createLogger, type Logger } from '#libs/infrastructure/logger';
+import {
+  type Bus,
+  connectBus,
+  createBusMetrics,
+  measureStreams,
+  requiredPayloadBytes,
+} from '#libs/infrastructure/nats';
+import { natsPermissions } from '#libs/infrastructure/release';
+import { createSecretUseCounter, createTelemetry, type Metrics } from '#libs/infrastructure/telemetry';
 import { directory } from '#services/directory';
 import { createAuthenticate } from './auth.ts';
 import type { GatewayConfig } from './config.ts';

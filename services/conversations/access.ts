@@ -3,10 +3,10 @@
  * personal token can access conversations in which they participate or whose event their team authority covers.
  * Coherence access, the shared token and services are not restricted. An inaccessible conversation returns 404.
  */
-import { type Actor, isPossibleId } from '#libs/contract';
-import { coherenceAccessRequired } from '#libs/errors';
-import type { CallContext } from '#libs/nats';
-import { type Parameter, type Queryable, type Sql, sql, t } from '#libs/sql';
+import { type Actor, isPossibleId } from '#libs/infrastructure/contract';
+import { coherenceAccessRequired } from '#libs/infrastructure/errors';
+import type { CallContext } from '#libs/infrastructure/nats';
+import { type Parameter, type Queryable, type Sql, sql, t } from '#libs/infrastructure/sql';
 import type { ConversationsConfig } from './config.ts';
 import type { DirectoryCache } from './directory-cache/index.ts';
 import type { Refusals } from './refusals.ts';

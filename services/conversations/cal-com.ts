@@ -3,11 +3,11 @@
  * trusted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unavailable } from '#libs/errors';
-import { PermanentJobError } from '#libs/jobs';
-import { isJsonObject, isRawNumber, type JsonObject, parseJson } from '#libs/json';
-import { type Outbound, OutboundError, type OutboundReply } from '#libs/outbound';
-import { parseInstant } from '#libs/time';
+import { unavailable } from '#libs/infrastructure/errors';
+import { PermanentJobError } from '#libs/infrastructure/jobs';
+import { isJsonObject, isRawNumber, type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { type Outbound, OutboundError, type OutboundReply } from '#libs/infrastructure/outbound';
+import { parseInstant } from '#libs/infrastructure/time';
 
 const apiVersion = '2024-08-13';
 const pageSize = 100;

@@ -11,8 +11,8 @@ import {
   secret,
   webhookSettings,
   type ConfigOf,
-} from '#libs/config';
-import { Type } from '#libs/contract';
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
 
 export const conversationsSettings = Type.Object({
   ...natsSettings,

@@ -1,5 +1,5 @@
 /** Contract of the conversations service. Each feature declares its own part; shared schemas are in schemas.ts. */
-import { auditRpcs, defineService, jobAdminRpcs, statusRpcs, webhookAdminRpcs } from '#libs/contract';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs, webhookAdminRpcs } from '#libs/infrastructure/contract';
 import { conversationEvents, conversationJobs, conversationRpcs } from './conversation/contract.ts';
 import { bookingRpcs, bookingJobs, bookingConsumers } from './booking/contract.ts';
 import { bulkImportRpcs } from './bulk-import/contract.ts';

@@ -1,15 +1,15 @@
 /** Dependencies that service.ts creates once and passes to all handlers, workers and intakes. */
-import type { EventOutbox } from '#libs/feed';
-import type { IdempotencyStore } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import type { Bus } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import type { PipelineRegistry } from '#libs/pipeline';
-import type { WebhookKeys } from '#libs/realtimekit';
-import type { FeatureHandlers } from '#libs/service';
-import type { Metrics } from '#libs/telemetry';
-import type { Clock } from '#libs/time';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { IdempotencyStore } from '#libs/infrastructure/idempotency';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
+import type { PipelineRegistry } from '#libs/product/pipeline';
+import type { WebhookKeys } from '#libs/product/realtimekit';
+import type { FeatureHandlers } from '#libs/infrastructure/service';
+import type { Metrics } from '#libs/infrastructure/telemetry';
+import type { Clock } from '#libs/infrastructure/time';
 import type { ConversationAccess } from './access.ts';
 import type { ConversationsConfig } from './config.ts';
 import type { conversations } from './contract.ts';

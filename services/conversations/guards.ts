@@ -2,10 +2,10 @@
  * Checks preconditions of requests: possible ids, reserved keys of `infos` and `config`
  * (rules/conversations#namespaces; D9b), and expected versions (D9, D9a).
  */
-import { isPossibleId } from '#libs/contract';
-import { type AppError, appError, notFound } from '#libs/errors';
-import { formatInstant, parseInstant } from '#libs/time';
-import { entityTag, matchesEntityTag } from '#libs/etag';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { type AppError, appError, notFound } from '#libs/infrastructure/errors';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
+import { entityTag, matchesEntityTag } from '#libs/infrastructure/etag';
 import { instantFromSql } from './representation.ts';
 import type { ConversationRow } from './statements.ts';
 

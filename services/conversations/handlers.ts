@@ -1,8 +1,8 @@
 /** Merges the operations of all features, with access checks and error translation. */
-import { auditHandlers } from '#libs/audit';
-import { jobAdminHandlers } from '#libs/jobs';
-import { isJsonObject } from '#libs/json';
-import type { RequestContext } from '#libs/nats';
+import { auditHandlers } from '#libs/infrastructure/audit';
+import { jobAdminHandlers } from '#libs/infrastructure/jobs';
+import { isJsonObject } from '#libs/infrastructure/json';
+import type { RequestContext } from '#libs/infrastructure/nats';
 import { createBookingHandlers } from './booking/handlers.ts';
 import { createBulkImportHandlers } from './bulk-import/handlers.ts';
 import { createFindOrCreateHandlers } from './conversation/handlers/find-or-create.ts';

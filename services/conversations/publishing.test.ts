@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isJsonObject, parseJson } from '#libs/json';
+import { isJsonObject, parseJson } from '#libs/infrastructure/json';
 import { conversationTitle, readPublishing, stripProvenance } from './publishing.ts';
 
 const envelope = (value: unknown): unknown => ({ value, provenance: { by: 'model', at: '2026-05-01T10:00:00Z' } });

@@ -2,7 +2,7 @@
  * Builds the public view of `infos.publishing`, and the title of a conversation (rules/discovery#publicconversation;
  * D18a, D18b).
  */
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/infrastructure/json';
 
 export interface Publishing {
   /** The groups `fields`, `records` and `artifacts`, each an object. */

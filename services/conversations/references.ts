@@ -1,7 +1,7 @@
 /** Keeps the journey and the holons of a conversation until it is stored (W14). */
-import { unavailable } from '#libs/errors';
-import type { Tx } from '#libs/orm';
-import { type ReferenceKey, tryHoldObjects } from '#libs/references';
+import { unavailable } from '#libs/infrastructure/errors';
+import type { Tx } from '#libs/infrastructure/orm';
+import { type ReferenceKey, tryHoldObjects } from '#libs/infrastructure/references';
 import type { Dependencies } from './dependencies.ts';
 
 export interface ConversationReferences {

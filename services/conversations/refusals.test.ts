@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { PermanentJobError } from '#libs/jobs';
-import { createMetrics } from '#libs/telemetry';
+import { PermanentJobError } from '#libs/infrastructure/jobs';
+import { createMetrics } from '#libs/infrastructure/telemetry';
 import { createRefusals, DataTooLarge, maxDataBytes, toStoredJson } from './refusals.ts';
 
 describe('toStoredJson (D63)', () => {

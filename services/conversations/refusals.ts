@@ -3,10 +3,10 @@
  * database trigger (migration `data_size`) enforces the limits for every writer; this file translates the trigger's
  * errors.
  */
-import { AppError, notFound } from '#libs/errors';
-import { type JobHandler, PermanentJobError } from '#libs/jobs';
-import { constraintOf } from '#libs/orm';
-import type { Metrics } from '#libs/telemetry';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import { type JobHandler, PermanentJobError } from '#libs/infrastructure/jobs';
+import { constraintOf } from '#libs/infrastructure/orm';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 
 /** Maximum size of the JSON text in bytes, inclusive. */
 export const maxDataBytes = 1_048_576;

@@ -2,7 +2,7 @@
  * Renders conversations as JSON (rules/conversations#conversationout) and converts SQL values. JSON from PostgreSQL is
  * copied without parsing, so that big integers retain their digits (rules/http#datetimes-out) and reads are fast.
  */
-import { type Instant, parseInstant } from '#libs/time';
+import { type Instant, parseInstant } from '#libs/infrastructure/time';
 import type { CachedHolon, CachedJourney, CachedPerson, DirectoryCache } from './directory-cache/index.ts';
 import type { ConversationRow } from './statements.ts';
 

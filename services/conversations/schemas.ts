@@ -1,5 +1,5 @@
 /** Shared schemas (rules/conversations#conversationout). Descriptions are part of the API documentation. */
-import { type ErrorReasons, nullable, rowId, Type } from '#libs/contract';
+import { type ErrorReasons, nullable, rowId, Type } from '#libs/infrastructure/contract';
 
 export const Id = rowId;
 

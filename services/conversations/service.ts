@@ -1,16 +1,21 @@
 /** Composition root of the conversations service: database, bus, jobs, directory cache, webhook intake. */
-import { conversationAccess } from '#libs/contract';
-import { cleanupIntervalMs, IdempotencyStore, removeExpiredKeys, removeOldRecords } from '#libs/idempotency';
-import { createServiceRuntime } from '#libs/service';
-import type { Service } from '#libs/lifecycle';
-import type { Logger } from '#libs/logger';
-import { newContext } from '#libs/nats';
-import { createOutbound } from '#libs/outbound';
-import { pipelineJobs } from '#libs/pipeline';
-import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createWebhookKeys } from '#libs/realtimekit';
-import { type Clock, systemClock } from '#libs/time';
-import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/webhooks';
+import { conversationAccess } from '#libs/infrastructure/contract';
+import {
+  cleanupIntervalMs,
+  IdempotencyStore,
+  removeExpiredKeys,
+  removeOldRecords,
+} from '#libs/infrastructure/idempotency';
+import { createServiceRuntime } from '#libs/infrastructure/service';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import type { Logger } from '#libs/infrastructure/logger';
+import { newContext } from '#libs/infrastructure/nats';
+import { createOutbound } from '#libs/infrastructure/outbound';
+import { pipelineJobs } from '#libs/product/pipeline';
+import type { PipelineExtension } from '#libs/product/pipeline-worker';
+import { createWebhookKeys } from '#libs/product/realtimekit';
+import { type Clock, systemClock } from '#libs/infrastructure/time';
+import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/product/webhooks';
 import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './conversation/workers.ts';

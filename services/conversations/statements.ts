@@ -1,5 +1,5 @@
 /** Shared statements and fragments. Every write increases `updated_at` (D9a). */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Columns of a conversation in lists, from table alias `c`, as text where the reply needs text. */
 export const conversationSummary = {

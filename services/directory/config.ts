@@ -10,8 +10,8 @@ import {
   natsSettings,
   replySettings,
   type ConfigOf,
-} from '#libs/config';
-import { Type } from '#libs/contract';
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
 
 export const directorySettings = Type.Object({
   ...databaseSettings,

@@ -3,7 +3,7 @@
  * relationships, notes on people and holons, and the workspace file. architecture#services,
  * rules/workspace#workspace-file.
  */
-import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/infrastructure/contract';
 import { accountRpcs, managedAccountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
 import { browseRpcs } from './browse/contract.ts';
 import { classRpcs } from './classes/contract.ts';

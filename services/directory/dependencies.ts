@@ -1,11 +1,11 @@
 /** Dependencies of handlers and workers. service.ts creates them once. */
-import type { EventOutbox } from '#libs/feed';
-import type { IdempotencyStore } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import type { PipelineJob } from '#libs/pipeline';
-import type { Clock } from '#libs/time';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { IdempotencyStore } from '#libs/infrastructure/idempotency';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
+import type { PipelineJob } from '#libs/product/pipeline';
+import type { Clock } from '#libs/infrastructure/time';
 import type { LoginThrottle, Passwords, RefusedLogins } from './accounts/index.ts';
 import type { DirectoryConfig } from './config.ts';
 import type { DirectoryHistory } from './history/index.ts';

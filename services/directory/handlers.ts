@@ -1,7 +1,7 @@
 /** Collects the handlers of all operations, by feature. */
-import { auditHandlers } from '#libs/audit';
-import { jobAdminHandlers } from '#libs/jobs';
-import type { FeatureHandlers } from '#libs/service';
+import { auditHandlers } from '#libs/infrastructure/audit';
+import { jobAdminHandlers } from '#libs/infrastructure/jobs';
+import type { FeatureHandlers } from '#libs/infrastructure/service';
 import { createAccountHandlers } from './accounts/handlers/accounts.ts';
 import { createAcceptInvitation } from './accounts/handlers/invitations.ts';
 import { createManagedAccountHandlers } from './accounts/handlers/managed-accounts.ts';

@@ -1,13 +1,13 @@
 /** Composes the directory service: dependencies, handlers, workers and periodic cleanup. */
-import { isExposed, isPublicSecret } from '#libs/config';
-import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/idempotency';
-import { removeOldHistory } from '#libs/history';
-import type { Service } from '#libs/lifecycle';
-import type { Logger } from '#libs/logger';
-import { pipelineJobs } from '#libs/pipeline';
-import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createServiceRuntime } from '#libs/service';
-import { type Clock, systemClock } from '#libs/time';
+import { isExposed, isPublicSecret } from '#libs/infrastructure/config';
+import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/infrastructure/idempotency';
+import { removeOldHistory } from '#libs/product/history';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import type { Logger } from '#libs/infrastructure/logger';
+import { pipelineJobs } from '#libs/product/pipeline';
+import type { PipelineExtension } from '#libs/product/pipeline-worker';
+import { createServiceRuntime } from '#libs/infrastructure/service';
+import { type Clock, systemClock } from '#libs/infrastructure/time';
 import { createLoginThrottle, createRefusedLogins } from './accounts/login-limits.ts';
 import { createPasswords } from './accounts/rules.ts';
 import { countFailedLogins } from './accounts/statements/accounts.ts';

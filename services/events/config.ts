@@ -8,8 +8,8 @@ import {
   replySettings,
   telemetrySettings,
   webhookHostSettings,
-} from '#libs/config';
-import { Type } from '#libs/contract';
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
 
 export const eventsSettings = Type.Object({
   ...natsSettings,

@@ -2,7 +2,7 @@
  * Contract of the events service: the event feed and webhook endpoints (rules/events; V1 to V11). Other services
  * declare their public events in their own contracts and publish them through their outboxes.
  */
-import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/infrastructure/contract';
 import { deliveryRpcs } from './delivery-log/contract.ts';
 import { endpointFeed, endpointRpcs } from './endpoints/contract.ts';
 import { feedConsumers, feedEvents, feedRpcs } from './feed/contract.ts';

@@ -1,10 +1,10 @@
-import type { EventOutbox } from '#libs/feed';
-import type { IdempotencyStore } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import type { Bus } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import type { Metrics } from '#libs/telemetry';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { IdempotencyStore } from '#libs/infrastructure/idempotency';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 import type { EventsConfig } from './config.ts';
 import type { events } from './contract.ts';
 import type { EventSerializer, FeedChangeNotifier } from './feed/index.ts';

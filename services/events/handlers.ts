@@ -1,6 +1,6 @@
-import { auditHandlers } from '#libs/audit';
-import { jobAdminHandlers } from '#libs/jobs';
-import type { FeatureHandlers } from '#libs/service';
+import { auditHandlers } from '#libs/infrastructure/audit';
+import { jobAdminHandlers } from '#libs/infrastructure/jobs';
+import type { FeatureHandlers } from '#libs/infrastructure/service';
 import type { events } from './contract.ts';
 import { createDeliveryHandlers } from './delivery-log/handlers.ts';
 import type { Dependencies } from './dependencies.ts';

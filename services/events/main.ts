@@ -1,5 +1,5 @@
 /** Process entry of the events service. */
-import { runService } from '#libs/lifecycle';
+import { runService } from '#libs/infrastructure/lifecycle';
 import { loadEventsConfig } from './config.ts';
 import { createService } from './service.ts';
 

@@ -1,9 +1,9 @@
 /** Composition root of the events service. */
-import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
-import type { Service } from '#libs/lifecycle';
-import type { Logger } from '#libs/logger';
-import { createOutbound } from '#libs/outbound';
-import { createServiceRuntime } from '#libs/service';
+import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/infrastructure/idempotency';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import type { Logger } from '#libs/infrastructure/logger';
+import { createOutbound } from '#libs/infrastructure/outbound';
+import { createServiceRuntime } from '#libs/infrastructure/service';
 import { events } from '#services/events';
 import type { EventsConfig } from './config.ts';
 import { DeliveryScheduler } from './deliveries/scheduler.ts';

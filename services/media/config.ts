@@ -1,7 +1,7 @@
 /** Settings of the media service (architecture#configuration). */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Type } from '#libs/contract';
+import { Type } from '#libs/infrastructure/contract';
 import {
   actorSettings,
   databaseSettings,
@@ -17,7 +17,7 @@ import {
   s3Settings,
   secret,
   urlSetting,
-} from '#libs/config';
+} from '#libs/infrastructure/config';
 import { maxRecordingBytes } from './contract.ts';
 
 const gibibyte = 1024 ** 3;

@@ -2,8 +2,8 @@
  * Public contract of the media service: RPCs, jobs, events, and the paths of its internal HTTP server, which serves all
  * file content (architecture#bytes).
  */
-import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
-import { jobsOf, pipelineJobs } from '#libs/pipeline';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/infrastructure/contract';
+import { jobsOf, pipelineJobs } from '#libs/product/pipeline';
 import { cleanUpJobs } from './clean-up/contract.ts';
 import { downloadRpcs } from './downloads/contract.ts';
 import { ticketRpcs } from './http/contract.ts';

@@ -1,13 +1,13 @@
 /** Dependencies of handlers and workers of the media service; `service.ts` creates them once. */
-import type { EventOutbox } from '#libs/feed';
-import type { Ffmpeg, ScratchDirectory } from '#libs/ffmpeg';
-import type { Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import type { Bus } from '#libs/nats';
-import type { ObjectStore } from '#libs/object-store';
-import type { Database } from '#libs/orm';
-import type { MeetingProvider } from '#libs/realtimekit';
-import type { Clock } from '#libs/time';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Ffmpeg, ScratchDirectory } from '#libs/infrastructure/ffmpeg';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { ObjectStore } from '#libs/infrastructure/object-store';
+import type { Database } from '#libs/infrastructure/orm';
+import type { MeetingProvider } from '#libs/product/realtimekit';
+import type { Clock } from '#libs/infrastructure/time';
 import type { MediaConfig } from './config.ts';
 import type { VideoHost } from './video-host.ts';
 

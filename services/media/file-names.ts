@@ -3,7 +3,7 @@
  * (rules/media#video; D27).
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { removeControlCharacters } from '#libs/text';
+import { removeControlCharacters } from '#libs/infrastructure/text';
 import type { RecordingKind } from './contract.ts';
 
 const contentTypes: Readonly<Record<string, string>> = {

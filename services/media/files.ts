@@ -2,10 +2,10 @@
  * Records of stored files, which several features use. The records determine which files are served; JSON that clients
  * can write does not (D27).
  */
-import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
-import type { Tx } from '#libs/orm';
-import type { Jobs } from '#libs/jobs';
-import type { CallContext } from '#libs/nats';
+import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { CallContext } from '#libs/infrastructure/nats';
 import type { RecordingKind } from './schemas.ts';
 import { cleanUpJobs } from './clean-up/contract.ts';
 import type { MediaConfig } from './config.ts';

@@ -1,7 +1,7 @@
 /** Combines the operation handlers of the media service. */
-import { auditHandlers } from '#libs/audit';
-import { jobAdminHandlers } from '#libs/jobs';
-import type { FeatureHandlers } from '#libs/service';
+import { auditHandlers } from '#libs/infrastructure/audit';
+import { jobAdminHandlers } from '#libs/infrastructure/jobs';
+import type { FeatureHandlers } from '#libs/infrastructure/service';
 import type { media } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createDownloadHandlers } from './downloads/handlers.ts';

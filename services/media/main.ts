@@ -1,5 +1,5 @@
 /** Process entry of the media service. */
-import { runService } from '#libs/lifecycle';
+import { runService } from '#libs/infrastructure/lifecycle';
 import { loadMediaConfig } from './config.ts';
 import { createService } from './service.ts';
 

@@ -1,5 +1,5 @@
 /** Schemas shared by the contracts of several features. */
-import { rowId, type Static, Type } from '#libs/contract';
+import { rowId, type Static, Type } from '#libs/infrastructure/contract';
 
 export const id = rowId;
 export const nullableId = Type.Union([Type.Integer(), Type.Null()]);

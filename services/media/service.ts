@@ -1,15 +1,15 @@
 /** Composition root of the media service: database, bus, jobs, object store, and the HTTP servers for file content. */
-import { ffmpegMissingMessage } from '#libs/ffmpeg';
-import { countRefusals } from '#libs/http';
-import { cleanupIntervalMs, removeOldRecords } from '#libs/idempotency';
-import type { JobTuning } from '#libs/jobs';
-import type { Service } from '#libs/lifecycle';
-import type { Logger } from '#libs/logger';
-import { createObjectStore, lastBackupKey, type ObjectStore, storeConfigOf } from '#libs/object-store';
-import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createServiceRuntime } from '#libs/service';
-import type { Metrics } from '#libs/telemetry';
-import { systemClock } from '#libs/time';
+import { ffmpegMissingMessage } from '#libs/infrastructure/ffmpeg';
+import { countRefusals } from '#libs/infrastructure/http';
+import { cleanupIntervalMs, removeOldRecords } from '#libs/infrastructure/idempotency';
+import type { JobTuning } from '#libs/infrastructure/jobs';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import type { Logger } from '#libs/infrastructure/logger';
+import { createObjectStore, lastBackupKey, type ObjectStore, storeConfigOf } from '#libs/infrastructure/object-store';
+import type { PipelineExtension } from '#libs/product/pipeline-worker';
+import { createServiceRuntime } from '#libs/infrastructure/service';
+import type { Metrics } from '#libs/infrastructure/telemetry';
+import { systemClock } from '#libs/infrastructure/time';
 import { consumeDeletions, enqueueCatchUp } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';

@@ -1,18 +1,18 @@
 /** Job handlers of the media service, and the external programs and servers that the handlers use. */
-import { createFfmpeg, createScratchDirectory, ffmpegMissingMessage } from '#libs/ffmpeg';
-import type { JobHandler, OnDead } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import type { RunningConsumer } from '#libs/nats';
-import { createOutbound, type Outbound } from '#libs/outbound';
-import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
+import { createFfmpeg, createScratchDirectory, ffmpegMissingMessage } from '#libs/infrastructure/ffmpeg';
+import type { JobHandler, OnDead } from '#libs/infrastructure/jobs';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { RunningConsumer } from '#libs/infrastructure/nats';
+import { createOutbound, type Outbound } from '#libs/infrastructure/outbound';
+import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/product/pipeline';
 import {
   consumeProviderEvents,
   createPipelineWorkers,
   noteDeadJobs,
   type PipelineExtension,
-} from '#libs/pipeline-worker';
-import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
-import type { Metrics } from '#libs/telemetry';
+} from '#libs/product/pipeline-worker';
+import { createMeetingProvider, type MeetingProvider } from '#libs/product/realtimekit';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { cleanUpJobs } from './clean-up/contract.ts';

@@ -12,8 +12,8 @@ import {
   outboundSettings,
   secret,
   urlSetting,
-} from '#libs/config';
-import { Type } from '#libs/contract';
+} from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
 
 const mebibyte = 1_048_576;
 

@@ -3,8 +3,8 @@
  * window, and serves them as Markdown, data, captions and evidence (rules/transcripts#transcript-file,
  * rules/transcripts#import-evidence; D7, D24 to D26a, T1).
  */
-import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
-import { jobsOf, pipelineJobs } from '#libs/pipeline';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/infrastructure/contract';
+import { jobsOf, pipelineJobs } from '#libs/product/pipeline';
 import { cleanUpConsumers, cleanUpJobs } from './clean-up/contract.ts';
 import { evidenceRpcs, transcriptFeed } from './evidence/contract.ts';
 import { legacyRpcs } from './legacy/contract.ts';

@@ -1,13 +1,13 @@
 /** Dependencies of the transcripts service's handlers and workers; `service.ts` creates them once. */
-import type { EventOutbox } from '#libs/feed';
-import type { Ffmpeg, ScratchDirectory } from '#libs/ffmpeg';
-import type { Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import type { Bus } from '#libs/nats';
-import type { Transcriber } from '#libs/openai';
-import type { Database } from '#libs/orm';
-import type { Outbound } from '#libs/outbound';
-import type { MeetingProvider } from '#libs/realtimekit';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Ffmpeg, ScratchDirectory } from '#libs/infrastructure/ffmpeg';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Transcriber } from '#libs/infrastructure/openai';
+import type { Database } from '#libs/infrastructure/orm';
+import type { Outbound } from '#libs/infrastructure/outbound';
+import type { MeetingProvider } from '#libs/product/realtimekit';
 import type { TranscriptsConfig } from './config.ts';
 
 export interface Dependencies {

@@ -1,7 +1,7 @@
 /** Collects the handlers of all operations of the transcripts service. */
-import { auditHandlers } from '#libs/audit';
-import { jobAdminHandlers } from '#libs/jobs';
-import type { FeatureHandlers } from '#libs/service';
+import { auditHandlers } from '#libs/infrastructure/audit';
+import { jobAdminHandlers } from '#libs/infrastructure/jobs';
+import type { FeatureHandlers } from '#libs/infrastructure/service';
 import type { transcripts } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createEvidenceHandlers } from './evidence/handlers.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type ExclusionReason, exclusionReasons } from './evidence/contract.ts';
-import { parseInstant } from '#libs/time';
+import { parseInstant } from '#libs/infrastructure/time';
 import { RowFilter, type FilterCounts, type Verdict } from './row-filter.ts';
 
 const instant = (text: string): bigint => {

@@ -2,8 +2,8 @@
  * Decides which rows of an artifact are accepted by the window (rules/room#transcript-window, 7; D25 to D26a). Rows are
  * classified one by one. Mixed time bases are known only at the end of the artifact; `finish` then corrects the counts.
  */
-import { isJsonObject, type JsonObject } from '#libs/json';
-import { type Instant, parseInstant } from '#libs/time';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import { type Instant, parseInstant } from '#libs/infrastructure/time';
 import { type ExclusionReason, exclusionReasons } from './evidence/contract.ts';
 
 /** The approved time range of a session. `end` is after `start`. */

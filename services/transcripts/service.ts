@@ -2,21 +2,21 @@
  * Composes the transcripts service: database, bus, jobs, and clients of the meeting provider, the media service and the
  * model server.
  */
-import { audioInput, createFfmpeg, createScratchDirectory } from '#libs/ffmpeg';
-import type { JobTuning } from '#libs/jobs';
-import type { Service } from '#libs/lifecycle';
-import type { Logger } from '#libs/logger';
-import { createTranscriber, type Transcriber } from '#libs/openai';
-import { createOutbound, type Outbound } from '#libs/outbound';
-import { jobsOf, pipelineJobs } from '#libs/pipeline';
+import { audioInput, createFfmpeg, createScratchDirectory } from '#libs/infrastructure/ffmpeg';
+import type { JobTuning } from '#libs/infrastructure/jobs';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import type { Logger } from '#libs/infrastructure/logger';
+import { createTranscriber, type Transcriber } from '#libs/infrastructure/openai';
+import { createOutbound, type Outbound } from '#libs/infrastructure/outbound';
+import { jobsOf, pipelineJobs } from '#libs/product/pipeline';
 import {
   consumeProviderEvents,
   createPipelineWorkers,
   noteDeadJobs,
   type PipelineExtension,
-} from '#libs/pipeline-worker';
-import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
-import { createServiceRuntime } from '#libs/service';
+} from '#libs/product/pipeline-worker';
+import { createMeetingProvider, type MeetingProvider } from '#libs/product/realtimekit';
+import { createServiceRuntime } from '#libs/infrastructure/service';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { cleanUpJobs } from './clean-up/contract.ts';

@@ -2,8 +2,8 @@
  * Returns the display names of speakers (D24a): the current name of a person; for unresolved speakers the provider's
  * name or a number.
  */
-import { type Bus, type CallContext, withoutActor } from '#libs/nats';
-import { type Queryable, sql, statement, t } from '#libs/sql';
+import { type Bus, type CallContext, withoutActor } from '#libs/infrastructure/nats';
+import { type Queryable, sql, statement, t } from '#libs/infrastructure/sql';
 import { directory } from '#services/directory';
 import { attributedId } from './speaker.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '#libs/json';
+import type { JsonObject } from '#libs/infrastructure/json';
 import { SpeakerCollector, assignSpeakers, attributedId, maxSpeakers, parseSpeaker } from './speaker.ts';
 
 const accepted = (startUs: bigint, peer: JsonObject) => ({ startUs, endUs: startUs, sentence: 'x', peer });

@@ -4,9 +4,9 @@
  * their numbers do not change.
  */
 import { createHash } from 'node:crypto';
-import { isPossibleId } from '#libs/contract';
-import type { JsonObject } from '#libs/json';
-import { toSingleLine } from '#libs/text';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import type { JsonObject } from '#libs/infrastructure/json';
+import { toSingleLine } from '#libs/infrastructure/text';
 import type { AcceptedRow } from './row-filter.ts';
 
 /** Maximum number of distinct speakers in an artifact. */

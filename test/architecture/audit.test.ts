@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contracts } from '../../libs/servers/service-contracts.ts';
+import { contracts } from '../../libs/product/servers/service-contracts.ts';
 import { readSources } from './sources.ts';
 
 /** First words of read-only operation names. */

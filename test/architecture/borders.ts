@@ -8,19 +8,26 @@ import type { SourceFile } from './sources.ts';
 
 /** Maps each library or service to the external packages, or package entry points, that only it may import. */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
-  'libs/backup': ['age-encryption'],
-  'libs/contract': ['typebox'],
-  'libs/http': ['@koa/router', '@scalar/fastify-api-reference', 'koa', 'koa-body'],
-  'libs/logger': ['pino', 'pino-pretty'],
-  'libs/mcp': ['@modelcontextprotocol/server'],
-  'libs/nats': ['@nats-io/jetstream', '@nats-io/transport-node'],
-  'libs/object-store': ['@aws-sdk/client-s3'],
-  'libs/oidc': ['jose', 'openid-client'],
-  'libs/openai': ['openai'],
-  'libs/orm': ['@mikro-orm/core', '@mikro-orm/migrations', '@mikro-orm/postgresql', 'kysely', 'pg', 'pg-copy-streams'],
-  'libs/outbound': ['undici'],
-  'libs/schema': ['ajv', 'ajv-formats'],
-  'libs/telemetry': [
+  'libs/product/backup': ['age-encryption'],
+  'libs/infrastructure/contract': ['typebox'],
+  'libs/infrastructure/http': ['@koa/router', '@scalar/fastify-api-reference', 'koa', 'koa-body'],
+  'libs/infrastructure/logger': ['pino', 'pino-pretty'],
+  'libs/infrastructure/mcp': ['@modelcontextprotocol/server'],
+  'libs/infrastructure/nats': ['@nats-io/jetstream', '@nats-io/transport-node'],
+  'libs/infrastructure/object-store': ['@aws-sdk/client-s3'],
+  'libs/infrastructure/oidc': ['jose', 'openid-client'],
+  'libs/infrastructure/openai': ['openai'],
+  'libs/infrastructure/orm': [
+    '@mikro-orm/core',
+    '@mikro-orm/migrations',
+    '@mikro-orm/postgresql',
+    'kysely',
+    'pg',
+    'pg-copy-streams',
+  ],
+  'libs/infrastructure/outbound': ['undici'],
+  'libs/infrastructure/schema': ['ajv', 'ajv-formats'],
+  'libs/infrastructure/telemetry': [
     '@opentelemetry/api',
     '@opentelemetry/core',
     '@opentelemetry/exporter-trace-otlp-http',
@@ -46,14 +53,15 @@ const development = new Set(['lab', 'test', 'tools']);
 /** Measurement programs may import the packages directly. */
 const measuring = /^lab\/(bench|chaos|cost|feed|scale)\//;
 /** Files that may read environment variables; all other files receive a configuration. */
-const environmentReaders = /^(libs\/(config|servers|testing)\/|cli\/|lab\/|tools\/|test\/)/;
+const environmentReaders =
+  /^(libs\/(infrastructure\/config|product\/servers|product\/testing)\/|cli\/|lab\/|tools\/|test\/)/;
 
 /** Returns one line per forbidden import: `path: what`. */
 export function findBorderViolations(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
     const found = listImports(file.text).flatMap(({ specifier }) => checkImport(file.path, specifier));
     if (/\bprocess\.env\b/.test(file.text) && !environmentReaders.test(file.path) && !isTest(file.path)) {
-      found.push('reads process.env; settings come through #libs/config');
+      found.push('reads process.env; settings come through #libs/infrastructure/config');
     }
     return found.map((what) => `${file.path}: ${what}`);
   });
@@ -64,9 +72,11 @@ function checkImport(path: string, specifier: string): string[] {
   if (specifier.startsWith('#services/')) {
     return path.startsWith('libs/') && !isTest(path) ? [`a library imports ${specifier}`] : [];
   }
-  if (specifier === '#libs/testing' && !isTest(path)) return ['imports #libs/testing outside tests'];
-  if (specifier === '#libs/servers' && !isTest(path) && !development.has(findUnit(path)))
-    return ['imports #libs/servers, which is not in the image'];
+  if (specifier === '#libs/product/testing' && !isTest(path)) return ['imports #libs/product/testing outside tests'];
+  if (specifier === '#libs/product/servers' && !isTest(path) && !development.has(findUnit(path)))
+    return ['imports #libs/product/servers, which is not in the image'];
+  if (specifier.startsWith('#libs/product/') && path.startsWith('libs/infrastructure/') && !isTest(path))
+    return [`a library of the infrastructure imports ${specifier}`];
   const name = nameOutside(specifier);
   return name === undefined || isTest(path) || measuring.test(path) ? [] : checkPackage(findUnit(path), name);
 }
@@ -90,14 +100,16 @@ function checkRelative(path: string, specifier: string): string[] {
   const target = normalize(join(dirname(path), specifier));
   const [from, to] = [findUnit(path), findUnit(target)];
   if (from === to || isTestFile(path)) return [];
-  if (programs.has(from) && (development.has(from) || !(development.has(to) || to === 'libs/servers'))) return [];
+  if (programs.has(from) && (development.has(from) || !(development.has(to) || to === 'libs/product/servers')))
+    return [];
   return [`imports ${specifier} of ${to}; other parts are reached through #libs and #services`];
 }
 
-/** Returns `services/<name>`, `libs/<name>` or the top-level folder. */
+/** Returns `services/<name>`, `libs/<group>/<name>` or the top-level folder. */
 function findUnit(path: string): string {
-  const [top = '', name = ''] = path.split('/');
-  return top === 'services' || top === 'libs' ? `${top}/${name}` : top;
+  const [top = '', ...names] = path.split('/');
+  if (top === 'libs') return [top, ...names.slice(0, 2)].join('/');
+  return top === 'services' ? `${top}/${names[0]}` : top;
 }
 
 function isTestFile(path: string): boolean {
@@ -106,5 +118,5 @@ function isTestFile(path: string): boolean {
 
 /** Returns whether the file is a test or belongs to the library that only tests use. */
 function isTest(path: string): boolean {
-  return isTestFile(path) || path.startsWith('libs/testing/');
+  return isTestFile(path) || path.startsWith('libs/product/testing/');
 }

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { loadConfig } from '#libs/config';
+import { loadConfig } from '#libs/infrastructure/config';
 import { parse } from 'yaml';
 import { generateSecrets } from '../../cli/secrets/generate.ts';
 import { auditSettings } from '../../tools/audit.ts';
-import { nodeOptionsOf } from '../../libs/servers/service-process.ts';
-import { loadServiceConfig, readServiceSettings } from '../../libs/servers/service-settings.ts';
+import { nodeOptionsOf } from '../../libs/product/servers/service-process.ts';
+import { loadServiceConfig, readServiceSettings } from '../../libs/product/servers/service-settings.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const settings = await readServiceSettings();

@@ -3,8 +3,8 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createContext } from '../../cli/context.ts';
 import { createProgram } from '../../cli/program.ts';
-import { nodeOptionsOf } from '../../libs/servers/service-process.ts';
-import { readServiceSettings } from '../../libs/servers/service-settings.ts';
+import { nodeOptionsOf } from '../../libs/product/servers/service-process.ts';
+import { readServiceSettings } from '../../libs/product/servers/service-settings.ts';
 import { listAnchors } from './anchors.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
@@ -199,17 +199,17 @@ describe('numbers in documents', () => {
     [
       'docs/operations.md',
       /next server after (\d+) seconds/,
-      () => String(declared('libs/orm/hosts.ts', /timeoutOfHostMs = ([\d_]+)/) / 1_000),
+      () => String(declared('libs/infrastructure/orm/hosts.ts', /timeoutOfHostMs = ([\d_]+)/) / 1_000),
     ],
     [
       'docs/operations.md',
       /in (\d+) s is handed back/,
-      () => String(declared('libs/jobs/types.ts', /stopGraceMs: ([\d_]+),/) / 1_000),
+      () => String(declared('libs/infrastructure/jobs/types.ts', /stopGraceMs: ([\d_]+),/) / 1_000),
     ],
     [
       'docs/operations.md',
       /when its lease of (\d+) s has ended/,
-      () => String(declared('libs/jobs/types.ts', /leaseMs: ([\d_]+),/) / 1_000),
+      () => String(declared('libs/infrastructure/jobs/types.ts', /leaseMs: ([\d_]+),/) / 1_000),
     ],
     [
       'services/events/README.md',

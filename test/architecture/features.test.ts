@@ -36,7 +36,11 @@ describe('features of services (CONTRIBUTING.md)', () => {
       "import { a } from '../handlers/cut.ts';",
       'workers import services/media/audio/handlers/cut.ts',
     ],
-    ['services/media/audio/rules.ts', "import { createBus } from '#libs/nats';", 'rules import #libs/nats'],
+    [
+      'services/media/audio/rules.ts',
+      "import { createBus } from '#libs/infrastructure/nats';",
+      'rules import #libs/infrastructure/nats',
+    ],
     [
       'services/media/audio/rules/cut.ts',
       "import { readFile } from 'node:fs/promises';",
@@ -47,8 +51,8 @@ describe('features of services (CONTRIBUTING.md)', () => {
       "import { insert } from './statements.ts';",
       'rules import services/media/audio/statements.ts',
     ],
-    ['services/media/audio/handlers.ts', "import { sql } from '#libs/sql';", 'declares SQL'],
-    ['services/media/audio/handlers.ts', "import { statement } from '#libs/sql';", 'declares SQL'],
+    ['services/media/audio/handlers.ts', "import { sql } from '#libs/infrastructure/sql';", 'declares SQL'],
+    ['services/media/audio/handlers.ts', "import { statement } from '#libs/infrastructure/sql';", 'declares SQL'],
     ['services/media/service.ts', 'const text = `delete from media.files`;', 'has SQL in its text'],
     [
       'services/media/audio/workers.ts',
@@ -87,12 +91,15 @@ describe('features of services (CONTRIBUTING.md)', () => {
       'services/media/video/handlers.ts',
       "import { a } from './statements.ts';\nimport { b } from '../entities/file.entity.ts';",
     ],
-    ['services/media/audio/rules.ts', "import type { Queryable } from '#libs/sql';\nimport { a } from '#libs/errors';"],
+    [
+      'services/media/audio/rules.ts',
+      "import type { Queryable } from '#libs/infrastructure/sql';\nimport { a } from '#libs/infrastructure/errors';",
+    ],
     [
       'services/media/audio/statements/cut.ts',
-      "import { sql } from '#libs/sql';\nexport const text = `select id from media.files`;",
+      "import { sql } from '#libs/infrastructure/sql';\nexport const text = `select id from media.files`;",
     ],
-    ['services/media/visibility.ts', "import { sql } from '#libs/sql';"],
+    ['services/media/visibility.ts', "import { sql } from '#libs/infrastructure/sql';"],
     ['services/media/audio/handlers.test.ts', "import { a } from '../video/statements.ts';"],
     ['services/media/audio/handlers.ts', "throw invalid('Select a file from the list');"],
     ['services/api-gateway/routes/files.ts', "import { a } from '../handlers/files.ts';"],

@@ -14,7 +14,7 @@ const gateway = 'api-gateway';
 const composition = new Set(['service.ts', 'handlers.ts', 'workers.ts', 'main.ts']);
 /** Libraries and Node modules that do I/O. */
 const io =
-  /^(#libs\/(ffmpeg|http|jobs|nats|object-store|openai|orm(\/.*)?|outbound|pipeline-worker|realtimekit|transfer)|(node:)?(child_process|dns|fs|http|https|http2|net|tls|worker_threads)(\/.*)?)$/;
+  /^(#libs\/(infrastructure|product)\/(ffmpeg|http|jobs|nats|object-store|openai|orm(\/.*)?|outbound|pipeline-worker|realtimekit|transfer)|(node:)?(child_process|dns|fs|http|https|http2|net|tls|worker_threads)(\/.*)?)$/;
 /** SQL text. */
 const sqlText =
   /[`'"]\s*(select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w.]+\s+(\w+\s+)?set\s|delete\s+from\s|with\s+\w+\s+as\s+(materialized\s+)?\()/;
@@ -103,7 +103,7 @@ function mayHoldSql({ feature, role }: Place): boolean {
 }
 
 function checkSql(text: string): string[] {
-  const tag = /import\s*\{[^}]*\b(sql|statement)\b[^}]*\}\s*from\s*['"]#libs\/sql['"]/.test(text);
+  const tag = /import\s*\{[^}]*\b(sql|statement)\b[^}]*\}\s*from\s*['"]#libs\/infrastructure\/sql['"]/.test(text);
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
   return [
     ...(tag ? ['declares SQL; it belongs in statements.ts'] : []),

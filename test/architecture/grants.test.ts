@@ -11,10 +11,10 @@ import {
   rpc,
   type ServiceContract,
   Type,
-} from '#libs/contract';
-import { pipelineJobs } from '#libs/pipeline';
+} from '#libs/infrastructure/contract';
+import { pipelineJobs } from '#libs/product/pipeline';
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import { contracts } from '../../libs/servers/service-contracts.ts';
+import { contracts } from '../../libs/product/servers/service-contracts.ts';
 import { compareGrants, findUses } from './grants.ts';
 import { readSources, repoDir } from './sources.ts';
 
@@ -90,7 +90,7 @@ describe('permitted callers of operations (docs/adr/signed-actors.md)', () => {
     const compositions = readSources('services').filter(({ path }) => /^services\/[a-z-]+\/service\.ts$/.test(path));
     expect(compositions).toHaveLength(readdirSync(join(repoDir, 'services')).length);
     const composed = compositions.filter(({ text }) => /\bcreateServiceRuntime\(\{\s+contract\b/.test(text));
-    const runtime = readSources('libs/service').filter(({ path }) => path.endsWith('index.ts'));
+    const runtime = readSources('libs/infrastructure/service').filter(({ path }) => path.endsWith('index.ts'));
     const connecting = [...compositions.filter((file) => !composed.includes(file)), ...runtime];
     const withoutCaller = connecting
       .filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text))

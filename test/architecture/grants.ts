@@ -2,7 +2,7 @@
  * Checks that the contracts grant exactly what the code uses. Callers of operations, starters of jobs and consumers of
  * events are named in the declaration; the rights of the NATS users are derived from it.
  */
-import type { ServiceContract } from '#libs/contract';
+import type { ServiceContract } from '#libs/infrastructure/contract';
 import type { SourceFile } from './sources.ts';
 
 type Kind = 'rpcs' | 'jobs' | 'events';

@@ -8,14 +8,14 @@ const thisFile = 'test/architecture/habits.test.ts';
 
 /** Module-level variables: one instance per process. */
 const processWide = {
-  'libs/logger/index.ts': 'standard output',
-  'libs/nats/token.ts': 'a page of random bytes',
-  'libs/servers/process-environment.ts': 'the names of the settings of services',
-  'libs/telemetry/metrics.ts': 'the metrics of the process',
-  'libs/telemetry/trace-context.ts': 'a page of random bytes',
-  'libs/telemetry/tracing.ts': 'the tracer',
-  'libs/transfer/index.ts': 'the garbage collector',
-  'libs/transfer/pace.ts': 'a clock for all transfers',
+  'libs/infrastructure/logger/index.ts': 'standard output',
+  'libs/infrastructure/nats/token.ts': 'a page of random bytes',
+  'libs/infrastructure/telemetry/metrics.ts': 'the metrics of the process',
+  'libs/infrastructure/telemetry/trace-context.ts': 'a page of random bytes',
+  'libs/infrastructure/telemetry/tracing.ts': 'the tracer',
+  'libs/infrastructure/transfer/index.ts': 'the garbage collector',
+  'libs/infrastructure/transfer/pace.ts': 'a clock for all transfers',
+  'libs/product/servers/process-environment.ts': 'the names of the settings of services',
   'services/directory/accounts/rules.ts': 'the list of common passwords, loaded when it is needed',
 };
 
@@ -23,26 +23,26 @@ const processWide = {
  * Files that may use wall-clock time, because they send the time to other processes or compare it with a received time.
  */
 const settableClock = {
-  'libs/http/capacity.ts': 'deadlines of requests',
-  'libs/http/mount.ts': 'deadlines of requests',
-  'libs/jobs/attempt.ts': 'deadlines of calls',
-  'libs/jobs/delivery.ts': 'when a job is due, as it was told',
-  'libs/jobs/outbox.ts': 'when a job is due',
-  'libs/jobs/sweeper.ts': 'the age of ids',
-  'libs/jobs/uuid.ts': 'the time in an id',
-  'libs/nats/bus.ts': 'deadlines of calls',
-  'libs/nats/credentials.ts': 'when a JWT expires, as its issuer says',
-  'libs/nats/durable-publish.ts': 'deadlines of calls',
-  'libs/nats/inbox.ts': 'deadlines of calls',
-  'libs/nats/responder.ts': 'deadlines of calls',
-  'libs/nats/served-context.ts': 'deadlines of calls',
-  'libs/nats/stream-sender.ts': 'deadlines of calls',
-  'libs/object-store/client.ts': 'when a session token is read again, as the SDK asks for it',
-  'libs/oidc/code-sign-in.ts': 'times in tokens',
-  'libs/oidc/sealer.ts': 'times in tokens',
-  'libs/oidc/verifier.ts': 'times in tokens',
-  'libs/realtimekit/api.ts': 'the date in Retry-After',
-  'libs/time/index.ts': 'the clock of services',
+  'libs/infrastructure/http/capacity.ts': 'deadlines of requests',
+  'libs/infrastructure/http/mount.ts': 'deadlines of requests',
+  'libs/infrastructure/jobs/attempt.ts': 'deadlines of calls',
+  'libs/infrastructure/jobs/delivery.ts': 'when a job is due, as it was told',
+  'libs/infrastructure/jobs/outbox.ts': 'when a job is due',
+  'libs/infrastructure/jobs/sweeper.ts': 'the age of ids',
+  'libs/infrastructure/jobs/uuid.ts': 'the time in an id',
+  'libs/infrastructure/nats/bus.ts': 'deadlines of calls',
+  'libs/infrastructure/nats/credentials.ts': 'when a JWT expires, as its issuer says',
+  'libs/infrastructure/nats/durable-publish.ts': 'deadlines of calls',
+  'libs/infrastructure/nats/inbox.ts': 'deadlines of calls',
+  'libs/infrastructure/nats/responder.ts': 'deadlines of calls',
+  'libs/infrastructure/nats/served-context.ts': 'deadlines of calls',
+  'libs/infrastructure/nats/stream-sender.ts': 'deadlines of calls',
+  'libs/infrastructure/object-store/client.ts': 'when a session token is read again, as the SDK asks for it',
+  'libs/infrastructure/oidc/code-sign-in.ts': 'times in tokens',
+  'libs/infrastructure/oidc/sealer.ts': 'times in tokens',
+  'libs/infrastructure/oidc/verifier.ts': 'times in tokens',
+  'libs/infrastructure/time/index.ts': 'the clock of services',
+  'libs/product/realtimekit/api.ts': 'the date in Retry-After',
   'services/agents/chat/handlers.ts': 'deadlines of calls',
   'services/agents/chat/runtime.ts': 'deadlines of calls',
   'services/agents/receipts/handlers.ts': 'deadlines of calls',
@@ -70,12 +70,12 @@ const settableClock = {
 
 /** Tests that sleep because there is no condition to wait for; the list may only shrink. */
 const sleeping = [
-  'libs/http/body.test.ts',
-  'libs/lifecycle/lifecycle.test.ts',
-  'libs/outbound/outbound.test.ts',
-  'libs/servers/go-tool.test.ts',
-  'libs/transfer/pace.test.ts',
-  'libs/transfer/transfer.test.ts',
+  'libs/infrastructure/http/body.test.ts',
+  'libs/infrastructure/lifecycle/lifecycle.test.ts',
+  'libs/infrastructure/outbound/outbound.test.ts',
+  'libs/infrastructure/transfer/pace.test.ts',
+  'libs/infrastructure/transfer/transfer.test.ts',
+  'libs/product/servers/go-tool.test.ts',
   'services/agents/telegram/workers/answer-question.test.ts',
   'test/e2e/audio-memory.drill.test.ts',
   'test/e2e/bulk-import.drill.test.ts',
@@ -152,7 +152,7 @@ describe('code conventions of CONTRIBUTING.md', () => {
 
   it('durations use a monotonic clock', () => {
     const parts = sources.filter(({ path }) =>
-      /^(services|libs(?!\/(?:process-identity|servers|testing)\/))\//.test(path),
+      /^(services|libs(?!\/(?:infrastructure\/process-identity|product\/servers|product\/testing)\/))\//.test(path),
     );
     expect(listPaths(/\bDate\.now\(/, parts).toSorted()).toEqual(Object.keys(settableClock));
     expect(listPaths(/\bDate\.now\(\) [-<>]=? this\.#/, parts)).toEqual([]);

@@ -3,7 +3,7 @@
  * (rules/http#overload).
  */
 import { describe, expect, it } from '@jest/globals';
-import { emailKey } from '#libs/text';
+import { emailKey } from '#libs/infrastructure/text';
 import { createMessagingHtml, toVisibleText } from '../../services/agents/messaging-html.ts';
 import { splitByTokens } from '../../services/agents/publishing-summary/rules.ts';
 import { slugOf } from '../../services/directory/holons/slugs.ts';

@@ -75,7 +75,7 @@ describe('citations', () => {
     'docs/adr/one-way.md',
     '../../docs/adr/one-way.md',
     'docs/architecture.md#nothing',
-    'libs/nats/one-way.ts',
+    'libs/infrastructure/nats/one-way.ts',
     'rules/rooms',
   ])('reports a citation without a target: %s', (what) => {
     expect(findUnresolved([{ path: 'a.ts', text: `\n/** Why (${what}). */` }], rules, isThere)).toEqual([
@@ -94,7 +94,7 @@ describe('citations', () => {
     'rules/room',
     'docs/adr/internal-http.md',
     'docs/architecture.md#jobs',
-    'libs/nats/connect.ts',
+    'libs/infrastructure/nats/connect.ts',
     'https://example.org/docs/none.md',
     '%D8',
     'P1D9',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { compileSchema } from '#libs/schema';
+import { compileSchema } from '#libs/infrastructure/schema';
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import { contracts } from '../../libs/servers/service-contracts.ts';
-import { readServiceSettings } from '../../libs/servers/service-settings.ts';
+import { contracts } from '../../libs/product/servers/service-contracts.ts';
+import { readServiceSettings } from '../../libs/product/servers/service-settings.ts';
 
 const ofContracts = contracts.flatMap(({ rpcs, jobs, events }) => [
   ...Object.values(rpcs).flatMap(({ request, reply }) => [request, reply]),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startLlm, type LlmServer } from '#libs/testing';
+import { startLlm, type LlmServer } from '#libs/product/testing';
 import { startTestPlatform } from './test-platform.ts';
 import type { TestPlatform } from './test-platform.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { PublicAuditEntry } from '#libs/contract';
+import type { PublicAuditEntry } from '#libs/infrastructure/contract';
 import { startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 
 const email = 'ada@example.org';

@@ -3,8 +3,8 @@
  * route.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuthClass, Route } from '#libs/contract';
-import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
+import type { AuthClass, Route } from '#libs/infrastructure/contract';
+import { type IdentityProvider, startIdentityProvider } from '#libs/product/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { isRelease } from '../drill.ts';
 import { applyDemo, startTestPlatform } from './test-platform.ts';

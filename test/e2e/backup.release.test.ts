@@ -7,14 +7,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { generateKeys } from '#libs/backup';
-import { loadConfig, s3Settings } from '#libs/config';
-import { Type } from '#libs/contract';
-import { createLogger } from '#libs/logger';
-import { connectBus } from '#libs/nats';
-import { createObjectStore, storeConfigOf } from '#libs/object-store';
-import { listMigrations } from '#libs/release';
-import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
+import { generateKeys } from '#libs/product/backup';
+import { loadConfig, s3Settings } from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
+import { createLogger } from '#libs/infrastructure/logger';
+import { connectBus } from '#libs/infrastructure/nats';
+import { createObjectStore, storeConfigOf } from '#libs/infrastructure/object-store';
+import { listMigrations } from '#libs/infrastructure/release';
+import { listDatabaseUrls } from '../../libs/product/servers/service-accounts.ts';
 import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
 

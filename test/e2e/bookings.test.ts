@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { signBooking, waitFor } from '#libs/testing';
+import { signBooking, waitFor } from '#libs/product/testing';
 import { applyDemo, eventually, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
 

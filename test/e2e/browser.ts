@@ -1,6 +1,6 @@
 /** A real browser that records external navigation and console errors. */
 import { join } from 'node:path';
-import { provideChromium } from '#libs/testing';
+import { provideChromium } from '#libs/product/testing';
 import axe from 'axe-core';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 

@@ -1,5 +1,5 @@
 /** The visitor page in a real browser on the real platform; only the language model is simulated. */
-import { type LlmServer, startLlm } from '#libs/testing';
+import { type LlmServer, startLlm } from '#libs/product/testing';
 import type { BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { desk, startBrowser } from './browser.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideTimeoutMs, waitFor } from '#libs/product/testing';
 import { desk, findAccessibilityProblems } from './browser.ts';
 import { alert, answerOnce, type ChatBrowser, field, readLog, say, startChatBrowser } from './chat-browser.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmServer, startLlm } from '#libs/testing';
+import { type LlmServer, startLlm } from '#libs/product/testing';
 import { type Answer, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;

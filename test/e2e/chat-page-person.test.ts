@@ -1,6 +1,6 @@
 /** Replies by an operator on the visitor page and in the console (H1, H2, H5; P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, type LlmServer, startLlm } from '#libs/testing';
+import { provideTimeoutMs, type LlmServer, startLlm } from '#libs/product/testing';
 import { type ConsoleBrowser, findFaults, row, startConsoleBrowser } from './console-browser.ts';
 import { field, readLog, say, said } from './chat-browser.ts';
 

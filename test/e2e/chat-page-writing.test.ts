@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmSpeech, provideTimeoutMs, waitFor } from '#libs/testing';
+import { type LlmSpeech, provideTimeoutMs, waitFor } from '#libs/product/testing';
 import type { Page } from 'playwright-core';
 import { findAccessibilityProblems, screenshots } from './browser.ts';
 import {

@@ -1,6 +1,6 @@
 /** Messages on the visitor page: sent, answered, rejected, lost. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideTimeoutMs, waitFor } from '#libs/product/testing';
 import type { Page } from 'playwright-core';
 import { findAccessibilityProblems } from './browser.ts';
 import {

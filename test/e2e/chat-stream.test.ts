@@ -1,6 +1,6 @@
 /** Streamed replies through the gateway (C1 to C4). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { findHtmlProblem, type LlmFault, type LlmServer, startLlm, waitFor } from '#libs/testing';
+import { findHtmlProblem, type LlmFault, type LlmServer, startLlm, waitFor } from '#libs/product/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;

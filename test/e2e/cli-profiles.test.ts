@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { runCli } from '#libs/testing';
-import { identifyProcess } from '#libs/process-identity';
+import { runCli } from '#libs/product/testing';
+import { identifyProcess } from '#libs/infrastructure/process-identity';
 import { applyDemo, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;

@@ -17,7 +17,7 @@ import {
   startTelegram,
   type TelegramServer,
   waitFor,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { demoWorkspace, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);

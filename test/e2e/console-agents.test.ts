@@ -1,6 +1,6 @@
 /** The agent pages in the console: which visitor statements may be shared (D70, P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs } from '#libs/testing';
+import { provideTimeoutMs } from '#libs/product/testing';
 import {
   type ConsoleBrowser,
   findFaultsOfBothSchemes,

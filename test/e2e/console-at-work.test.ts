@@ -1,7 +1,7 @@
 /** The console in daily use: slow responses, several tabs, expired sessions, return URLs, languages (P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideTimeoutMs, waitFor } from '#libs/product/testing';
 import type { Page, Route } from 'playwright-core';
 import { desk } from './browser.ts';
 import { type ConsoleBrowser, focusedHeading, heading, row, signIn, startConsoleBrowser } from './console-browser.ts';

@@ -1,5 +1,5 @@
 /** The console in a real browser on the real platform: sign-in, and checks for every page. */
-import { provideChromium } from '#libs/testing';
+import { provideChromium } from '#libs/product/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import {
   desk,

@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { waitFor, type WebhookReceiver } from '#libs/testing';
+import { waitFor, type WebhookReceiver } from '#libs/product/testing';
 import { applyDemo, createConversation, type Demo, type TestPlatform } from './test-platform.ts';
 
 export interface ConsoleData {

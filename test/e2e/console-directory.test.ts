@@ -1,6 +1,6 @@
 /** The editor pages: people, holons, conversations with transcript, recording and pipeline metadata (P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, type RealtimeKitServer, startRealtimeKit } from '#libs/testing';
+import { provideTimeoutMs, type RealtimeKitServer, startRealtimeKit } from '#libs/product/testing';
 import {
   type ConsoleBrowser,
   findFaultsOfBothSchemes,

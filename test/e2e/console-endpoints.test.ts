@@ -1,6 +1,6 @@
 /** The pages of webhook endpoints with deliveries and attempts, and of live events (P6; V3, V5, V11). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
+import { provideTimeoutMs, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/product/testing';
 import { type ConsoleBrowser, findFaults, heading, row, startConsoleBrowser } from './console-browser.ts';
 
 let browser: ConsoleBrowser;

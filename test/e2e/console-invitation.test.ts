@@ -1,7 +1,7 @@
 /** The page that sets the password of an invited account, in a real browser (W7, W19). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideTimeoutMs, waitFor } from '#libs/product/testing';
 import {
   type ConsoleBrowser,
   findFaults,

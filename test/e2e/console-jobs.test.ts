@@ -1,7 +1,7 @@
 /** The job pages: filter, view, redrive and cancel, with one or two operators (P2, P3, P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideTimeoutMs, waitFor } from '#libs/product/testing';
 import {
   type ConsoleBrowser,
   findFaultsOfBothSchemes,

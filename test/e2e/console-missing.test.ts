@@ -1,7 +1,7 @@
 /** The console during a service outage: shows what is missing, and displays it after recovery (P2, P3, P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs } from '#libs/testing';
+import { provideTimeoutMs } from '#libs/product/testing';
 import { type ConsoleBrowser, findFaults, row, startConsoleBrowser } from './console-browser.ts';
 
 let browser: ConsoleBrowser;

@@ -1,6 +1,6 @@
 /** The webhook and pipeline pages in the console (P4, P5, P6). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs } from '#libs/testing';
+import { provideTimeoutMs } from '#libs/product/testing';
 import {
   type ConsoleBrowser,
   findFaultsOfBothSchemes,

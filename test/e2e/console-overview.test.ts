@@ -1,7 +1,7 @@
 /** The console overview (P1, P6). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideTimeoutMs, waitFor } from '#libs/product/testing';
 import {
   type ConsoleBrowser,
   findFaultsOfBothSchemes,

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, startWebhookReceiver, type WebhookReceiver } from '#libs/testing';
+import { provideTimeoutMs, startWebhookReceiver, type WebhookReceiver } from '#libs/product/testing';
 import { bookingOutcomes } from '#services/conversations';
 import { updateOutcomes } from '#services/agents';
 import type { Page } from 'playwright-core';

@@ -1,6 +1,6 @@
 /** Console sign-in through an identity provider, as in a browser (rules/console#session; S3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { consoleClientId, type IdentityProvider, startIdentityProvider, waitFor } from '#libs/testing';
+import { consoleClientId, type IdentityProvider, startIdentityProvider, waitFor } from '#libs/product/testing';
 import type { Page } from 'playwright-core';
 import { startBrowser } from './browser.ts';
 import { type Answer, applyDemo, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';

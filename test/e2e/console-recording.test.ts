@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideFfmpeg, provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideFfmpeg, provideTimeoutMs, waitFor } from '#libs/product/testing';
 import type { Page, Response } from 'playwright-core';
 import { makeClock } from '../integration/media/talking-clock.ts';
 import { type ConsoleBrowser, startConsoleBrowser } from './console-browser.ts';

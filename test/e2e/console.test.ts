@@ -1,6 +1,6 @@
 /** The console: sign-in, sign-out, layout, keys and audit (P6, S3). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { provideTimeoutMs, waitFor } from '#libs/product/testing';
 import { desk } from './browser.ts';
 import {
   type ConsoleBrowser,

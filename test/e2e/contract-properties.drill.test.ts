@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type LlmServer, startLlm } from '#libs/testing';
+import { type LlmServer, startLlm } from '#libs/product/testing';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { sized } from '../drill.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { demoValues } from '#libs/config';
-import { startLlm, waitFor } from '#libs/testing';
+import { demoValues } from '#libs/infrastructure/config';
+import { startLlm, waitFor } from '#libs/product/testing';
 import { listRequests } from '../../lab/cost/requests.ts';
-import { startRealtimeKit } from '../../libs/testing/realtimekit.ts';
+import { startRealtimeKit } from '../../libs/product/testing/realtimekit.ts';
 import { readStory } from '../../tools/generate/story.ts';
 import { answerAsDemo } from '../../tools/start/demo-model.ts';
 import { createTeller, isTold } from './contract/story.ts';

@@ -1,6 +1,6 @@
 /** Webhook endpoints and the feed in the admin CLI (rules/cli#admin-cli; V5, V10, V11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ReceivedWebhook, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
+import { type ReceivedWebhook, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/product/testing';
 import { eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;

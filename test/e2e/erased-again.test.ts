@@ -5,9 +5,9 @@
 import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadConfig, s3Settings } from '#libs/config';
-import { Type } from '#libs/contract';
-import { createObjectStore, storeConfigOf } from '#libs/object-store';
+import { loadConfig, s3Settings } from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
+import { createObjectStore, storeConfigOf } from '#libs/infrastructure/object-store';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 /** Database rows by table at one time. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitForLockWait } from '#libs/testing';
+import { waitForLockWait } from '#libs/product/testing';
 import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
 import { readZip } from './read-zip.ts';

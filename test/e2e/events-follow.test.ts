@@ -1,6 +1,6 @@
 /** A client that follows the feed receives all its events, however many invisible events exist (V4, V8, V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { createClient } from '../../clients/typescript/index.ts';
 import { fillFeed } from '../integration/events/filler.ts';
 import { applyDemo, createConversation, startTestPlatform, type Demo, type TestPlatform } from './test-platform.ts';

@@ -1,6 +1,6 @@
 /** Chat takeover by operators: rights, two concurrent operators, and the admin CLI (H1, H2, H5). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmServer, startLlm } from '#libs/testing';
+import { type LlmServer, startLlm } from '#libs/product/testing';
 import { operatorId } from '../operator-login.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
-import { waitFor, waitForLockWait } from '#libs/testing';
+import { waitFor, waitForLockWait } from '#libs/product/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { holdLocks } from '../hold-locks.ts';
 import { type Answer, type Applied, startTestPlatform, type TestPlatform } from './test-platform.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deviceClientId, type IdentityProvider, runCli, startIdentityProvider } from '#libs/testing';
+import { deviceClientId, type IdentityProvider, runCli, startIdentityProvider } from '#libs/product/testing';
 import { checkIssuer } from '../../cli/doctor/issuer.ts';
 import {
   applyDemo,

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { waitFor } from '#libs/testing';
-import { findFreePort, findFreeRow, withOwnPorts } from '../../libs/servers/ports.ts';
-import { endProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
+import { waitFor } from '#libs/product/testing';
+import { findFreePort, findFreeRow, withOwnPorts } from '../../libs/product/servers/ports.ts';
+import { endProcess, isRunning, type ProcessIdentity } from '#libs/infrastructure/process-identity';
 
 export const repoDir = join(import.meta.dirname, '..', '..');
 const readyTimeoutMs = 180_000;

@@ -1,7 +1,7 @@
 /** Jobs of all services for operators: the API, the admin CLI, and rights (P2, P3, P8). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { startTestPlatform, type Answer, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';

@@ -4,7 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { toFailure } from '../../cli/failure.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 

@@ -1,6 +1,6 @@
 /** Inbound webhooks for operators: viewing and reprocessing (P4, P8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { startTestPlatform, type Answer, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitForLockWait, watchJobs } from '#libs/testing';
+import { waitForLockWait, watchJobs } from '#libs/product/testing';
 import { exportParts } from '#services/directory';
 import { holdLocks } from '../hold-locks.ts';
 import { type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitForLockWait } from '#libs/testing';
+import { waitForLockWait } from '#libs/product/testing';
 import { isRelease } from '../drill.ts';
 import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';

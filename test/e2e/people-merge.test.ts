@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { encodeCursor } from '#libs/cursor';
-import { signBooking } from '#libs/testing';
+import { encodeCursor } from '#libs/infrastructure/cursor';
+import { signBooking } from '#libs/product/testing';
 import { findPersonReferences, personSchemas as schemas } from './person-references.ts';
 import { type Answer, type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 

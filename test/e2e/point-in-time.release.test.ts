@@ -8,12 +8,12 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
-import { copyRunning, runStatements, waitFor } from '#libs/testing';
-import { migrateServices, readServiceUrls } from '#libs/migrations';
-import { findFreePort } from '../../libs/servers/ports.ts';
-import { type PostgresServer, startPostgres } from '../../libs/servers/postgres.ts';
-import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
+import { createLogger } from '#libs/infrastructure/logger';
+import { copyRunning, runStatements, waitFor } from '#libs/product/testing';
+import { migrateServices, readServiceUrls } from '#libs/infrastructure/migrations';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
+import { type PostgresServer, startPostgres } from '../../libs/product/servers/postgres.ts';
+import { listDatabaseUrls } from '../../libs/product/servers/service-accounts.ts';
 import { applyDemo, createConversation, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let dir: string;

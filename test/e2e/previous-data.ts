@@ -3,8 +3,8 @@
  */
 import { spawn } from 'node:child_process';
 import pg from 'pg';
-import type { TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
+import type { TestEnvironment } from '#libs/product/testing';
+import { listDatabaseUrls } from '../../libs/product/servers/service-accounts.ts';
 
 /** Runs `node tools/migrate.ts` of a release. */
 export interface MigrationProcess {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { releaseVersion } from '#libs/release';
+import { releaseVersion } from '#libs/infrastructure/release';
 import previous from './previous-release.json' with { type: 'json' };
 
 const repoDir = join(import.meta.dirname, '..', '..');

@@ -10,7 +10,7 @@ import {
   type LlmServer,
   type RealtimeKitServer,
   type YoutubeServer,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import type { PlatformEvent } from '../../clients/typescript/index.ts';
 import { makeClock } from '../integration/media/talking-clock.ts';
 import {

@@ -10,9 +10,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setInterval as everyMs } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { signBooking, waitFor } from '#libs/testing';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { k6Tool } from '../../libs/servers/go-tools.ts';
+import { signBooking, waitFor } from '#libs/product/testing';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { k6Tool } from '../../libs/product/servers/go-tools.ts';
 import { isRelease, sized } from '../drill.ts';
 import { type Answer, applyDemo, startTestPlatform, type Demo, type TestPlatform } from './test-platform.ts';
 

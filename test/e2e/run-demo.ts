@@ -1,8 +1,8 @@
 /** Runs `npm run demo` against the platform of a test. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { demoValues } from '#libs/config';
-import { findFreePort } from '../../libs/servers/ports.ts';
+import { demoValues } from '#libs/infrastructure/config';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
 import type { TestPlatform } from './test-platform.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');

@@ -3,7 +3,7 @@
  * method by the text of the rule, not from the table's scopes, so that a wrong declaration fails.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Route, type Scope, scopes } from '#libs/contract';
+import { type Route, type Scope, scopes } from '#libs/infrastructure/contract';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { type Answer, applyDemo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 

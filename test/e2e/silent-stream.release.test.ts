@@ -1,9 +1,9 @@
 /**
- * A streamed response without data for its first 15 seconds; with a shorter pause: libs/http/event-stream.test.ts
+ * A streamed response without data for its first 15 seconds; with a shorter pause: libs/infrastructure/http/event-stream.test.ts
  * (D96).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmServer, startLlm, waitFor } from '#libs/testing';
+import { type LlmServer, startLlm, waitFor } from '#libs/product/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;

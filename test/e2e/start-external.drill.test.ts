@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 import { sized } from '../drill.ts';
 import { createLaunchpad, type Launch, type Launchpad } from './launch.ts';
 

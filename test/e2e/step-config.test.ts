@@ -1,6 +1,6 @@
 /** Journey steps and their configuration over the API, and the effects of a PATCH on conversations. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startRealtimeKit, waitFor, type RealtimeKitServer } from '#libs/testing';
+import { startRealtimeKit, waitFor, type RealtimeKitServer } from '#libs/product/testing';
 import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
 import type { Answer, Demo, TestPlatform } from './test-platform.ts';
 

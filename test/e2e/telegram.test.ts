@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
+import { type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/product/testing';
 import { createOperatorLogin } from '../operator-login.ts';
 import { eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 

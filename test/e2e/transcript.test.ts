@@ -3,7 +3,7 @@ import { rm, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startRealtimeKit, type RealtimeKitServer } from '#libs/testing';
+import { startRealtimeKit, type RealtimeKitServer } from '#libs/product/testing';
 import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
 

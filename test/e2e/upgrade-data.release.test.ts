@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { type TestEnvironment, waitFor } from '#libs/testing';
+import { type TestEnvironment, waitFor } from '#libs/product/testing';
 import { makePreviousDatabase, type MigrationProcess, peopleOf, startMigration } from './previous-data.ts';
 import { layOutPreviousRelease, type PreviousRelease } from './previous-release.ts';
 import {

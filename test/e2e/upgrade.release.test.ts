@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { releaseVersion } from '#libs/release';
-import { waitFor } from '#libs/testing';
+import { releaseVersion } from '#libs/infrastructure/release';
+import { waitFor } from '#libs/product/testing';
 import { compileServices } from '../../tools/start/compile-cache.ts';
 import { createConversation } from './test-platform.ts';
 import { layOutPreviousRelease, type PreviousRelease } from './previous-release.ts';

@@ -1,6 +1,6 @@
 /** Holons and spheres over HTTP: statuses, tags, events, scopes. The rules are tested in test/integration/directory. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;

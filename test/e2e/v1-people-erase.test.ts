@@ -3,8 +3,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { signBooking } from '#libs/testing';
-import { createObjectStore } from '#libs/object-store';
+import { signBooking } from '#libs/product/testing';
+import { createObjectStore } from '#libs/infrastructure/object-store';
 import { readZip } from './read-zip.ts';
 import { eventually, startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { holdLocks } from '../hold-locks.ts';
 import {

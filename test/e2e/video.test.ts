@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { applyDemo, createConversation, startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;

@@ -10,7 +10,7 @@ import {
   startWebhookReceiver,
   waitFor,
   type WebhookReceiver,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const count = 40;

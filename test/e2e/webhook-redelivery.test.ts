@@ -7,7 +7,7 @@ import {
   startWebhookReceiver,
   waitFor,
   type WebhookReceiver,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { type Answer, type Applied, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let platform: TestPlatform;

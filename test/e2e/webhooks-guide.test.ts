@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
-import { findFreePort } from '../../libs/servers/ports.ts';
+import { waitFor } from '#libs/product/testing';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { generateActorKeys } from '#libs/actor';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { helmTool, kubeconformTool } from '../../libs/servers/go-tools.ts';
+import { generateActorKeys } from '#libs/infrastructure/actor';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { helmTool, kubeconformTool } from '../../libs/product/servers/go-tools.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 const schemaDir = join(import.meta.dirname, 'schemas');

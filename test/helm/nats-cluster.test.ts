@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { clusterNats, type ServerObject } from '../../lab/cluster/nats-cluster.ts';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { natsServerTool } from '../../libs/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { natsServerTool } from '../../libs/product/servers/go-tools.ts';
 import { type KubernetesObject, provideChartTools, provideChartToolsTimeoutMs, render } from './chart.ts';
 
 let natsServer: string;

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { generateActorKeys } from '#libs/actor';
+import { generateActorKeys } from '#libs/infrastructure/actor';
 import { readPlatformFacts } from '../../tools/generate/chart.ts';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { natsServerTool } from '../../libs/servers/go-tools.ts';
-import { loadServiceConfig, readServiceSettings } from '../../libs/servers/service-settings.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { natsServerTool } from '../../libs/product/servers/go-tools.ts';
+import { loadServiceConfig, readServiceSettings } from '../../libs/product/servers/service-settings.ts';
 import {
   byKind,
   type Container,

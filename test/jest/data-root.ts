@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { identifyProcess } from '#libs/process-identity';
+import { identifyProcess } from '#libs/infrastructure/process-identity';
 
 const memoryDir = '/dev/shm';
 const gibibyte = 1024 ** 3;

@@ -4,8 +4,8 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, type ProcessIdentity } from '#libs/process-identity';
-import { startTestServers, type TestServers } from '../../libs/servers/test-servers.ts';
+import { isRunning, type ProcessIdentity } from '#libs/infrastructure/process-identity';
+import { startTestServers, type TestServers } from '../../libs/product/servers/test-servers.ts';
 import { warmCompileCache } from '../../tools/start/compile-cache.ts';
 import { makeRunDir } from './data-root.ts';
 import { prepareTemplateDatabase } from './template-database.ts';

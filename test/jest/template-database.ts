@@ -3,10 +3,10 @@
  * database is never used.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase, type Database } from '#libs/orm';
-import { createLogger } from '#libs/logger';
-import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
-import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createLogger } from '#libs/infrastructure/logger';
+import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/infrastructure/migrations';
+import { listDatabaseUrls } from '../../libs/product/servers/service-accounts.ts';
 import { hashMigrationSources } from '../../tools/migration-sources.ts';
 
 const makingTimeoutMs = 60_000;

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/transport-node';
-import { createActorSigner, generateActorKeys } from '#libs/actor';
-import type { Actor } from '#libs/contract';
-import { waitFor } from '#libs/testing';
-import { contracts } from '../../libs/servers/service-contracts.ts';
+import { createActorSigner, generateActorKeys } from '#libs/infrastructure/actor';
+import type { Actor } from '#libs/infrastructure/contract';
+import { waitFor } from '#libs/product/testing';
+import { contracts } from '../../libs/product/servers/service-contracts.ts';
 import { applyDemo, type Demo, demoWorkspace, type TestPlatform } from '../e2e/test-platform.ts';
 import { type Intruder, takeOver } from './intruder.ts';
 import { startTarget } from './attacker.ts';

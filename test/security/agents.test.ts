@@ -4,7 +4,7 @@
  * LLM01, LLM02, LLM05, LLM10).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmMessage, type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
+import { type LlmMessage, type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/product/testing';
 import { type Answer, eventually, type TestPlatform } from '../e2e/test-platform.ts';
 import { startTarget } from './attacker.ts';
 

@@ -4,7 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type Answer, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import {

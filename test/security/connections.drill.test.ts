@@ -1,6 +1,6 @@
 /** Connections that are numerous, silent, slow, or use much memory (OWASP API4 and API8:2023; D62, D73). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type TestPlatform } from '../e2e/test-platform.ts';
 import {

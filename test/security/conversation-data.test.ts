@@ -3,8 +3,8 @@
  * (D67), and with CONVERSATION_ACCESS=members only members can read and write a conversation (D69; OWASP API1, API4).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Route } from '#libs/contract';
-import { signBooking } from '#libs/testing';
+import type { Route } from '#libs/infrastructure/contract';
+import { signBooking } from '#libs/product/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { eventually, type Answer, type Call, type TestPlatform } from '../e2e/test-platform.ts';
 import { readMetric } from './attacker.ts';

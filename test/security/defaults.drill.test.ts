@@ -8,8 +8,8 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { demoValues } from '#libs/config';
-import { readServiceSettings } from '../../libs/servers/service-settings.ts';
+import { demoValues } from '#libs/infrastructure/config';
+import { readServiceSettings } from '../../libs/product/servers/service-settings.ts';
 import { sampled } from '../drill.ts';
 import { createLaunchpad, type Launch, type Launchpad, repoDir } from '../e2e/launch.ts';
 

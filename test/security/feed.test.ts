@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/transport-node';
-import { startService, waitFor } from '#libs/testing';
+import { startService, waitFor } from '#libs/product/testing';
 import { startConversationFixture, type ConversationFixture } from '../integration/conversations/fixture.ts';
 import { createFeedReader, type FeedReader } from '../integration/events/reader.ts';
 import { type Intruder, takeOver } from './intruder.ts';

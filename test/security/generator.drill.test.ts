@@ -4,7 +4,7 @@
  * each position, which takes hours.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import type { DocumentedOperation } from '../e2e/contract/served-documents.ts';
 import { applyDemo, createConversation, type Answer, type TestPlatform } from '../e2e/test-platform.ts';
 import { sized } from '../drill.ts';

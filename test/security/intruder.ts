@@ -1,6 +1,6 @@
 /** An attacker with the NATS account of one compromised service and a bare client. */
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
-import { listNatsUrls } from '../../libs/servers/service-accounts.ts';
+import { listNatsUrls } from '../../libs/product/servers/service-accounts.ts';
 
 /** `denied`: the broker rejected the message. `silent`: no response. */
 export type Answer = 'denied' | 'silent' | { readonly failed: boolean; readonly body: unknown };

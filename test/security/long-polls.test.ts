@@ -1,6 +1,6 @@
 /** Many waiting requests do not block other clients (OWASP API4:2023; V3; rules/http#overload). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmServer, startLlm, waitFor } from '#libs/testing';
+import { type LlmServer, startLlm, waitFor } from '#libs/product/testing';
 import { type Answer, applyDemo, type TestPlatform } from '../e2e/test-platform.ts';
 import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
 

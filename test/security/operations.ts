@@ -1,5 +1,5 @@
 /** What is attacked: every documented operation, and the door for assistants, which the documents leave out (rules/mcp). */
-import { buildOpenApi } from '#libs/http';
+import { buildOpenApi } from '#libs/infrastructure/http';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { type DocumentedOperation, listOperations } from '../e2e/contract/served-documents.ts';

@@ -15,7 +15,7 @@ import {
   startInnerServer,
   startRealtimeKit,
   watchJobs,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { applyDemo, createConversation, eventually, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import { readMetric, startTarget } from './attacker.ts';
 

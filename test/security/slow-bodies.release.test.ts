@@ -1,5 +1,5 @@
 /**
- * Bodies that arrive at the minimum rate and never end, over real connections. libs/http/incoming.test.ts tests the
+ * Bodies that arrive at the minimum rate and never end, over real connections. libs/infrastructure/http/incoming.test.ts tests the
  * same limits with a fake clock (OWASP API4:2023; D62, D77).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -4,8 +4,8 @@
  */
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
-import { connectBus } from '#libs/nats';
+import { createLogger } from '#libs/infrastructure/logger';
+import { connectBus } from '#libs/infrastructure/nats';
 import { agents } from '#services/agents';
 import { applyDemo, createConversation, eventually, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import { startTarget } from './attacker.ts';

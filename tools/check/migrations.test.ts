@@ -3,7 +3,7 @@
  * migration must pass.
  */
 import { describe, expect, it } from '@jest/globals';
-import { Migration, OnlineMigration } from '#libs/orm/migrations';
+import { Migration, OnlineMigration } from '#libs/infrastructure/orm/migrations';
 import { findMigrationProblems } from './migrations.ts';
 
 /** Returns the rules that a migration with these statements violates. */

@@ -7,10 +7,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type MigrationClass, OnlineMigration } from '#libs/orm/migrations';
-import { listMigrations } from '#libs/release';
+import { type MigrationClass, OnlineMigration } from '#libs/infrastructure/orm/migrations';
+import { listMigrations } from '#libs/infrastructure/release';
 import previous from '../../test/e2e/previous-release.json' with { type: 'json' };
-import { loadMigration } from '#libs/migrations';
+import { loadMigration } from '#libs/infrastructure/migrations';
 
 export interface CheckedMigration {
   readonly schema: string;
@@ -43,7 +43,7 @@ const excluded = [
   'prefer-timestamptz',
   'require-statement-timeout',
 ];
-/** Setting of every migration session (libs/orm/migrations). */
+/** Setting of every migration session (libs/infrastructure/orm/migrations). */
 const session = `set lock_timeout = '2s';`;
 
 /** Tables that the migrations create are not checked, since they have no rows. @returns one line per problem */
@@ -156,7 +156,7 @@ interface Finding {
 function runSquawk(files: readonly string[], isConcurrent: boolean): Finding[] {
   if (files.length === 0) return [];
   // A concurrent statement needs no lock timeout: it waits for its lock without blocking readers or writers
-  // (libs/orm/migrations/online.ts).
+  // (libs/infrastructure/orm/migrations/online.ts).
   const rules = isConcurrent ? [...excluded, 'require-lock-timeout'] : excluded;
   const args = [
     '--reporter',

@@ -2,7 +2,7 @@
  * Transcript artifact of the demo's meeting provider: an hour, four speakers, in the provider's JSON dialect
  * (rules/providers#realtimekit-artifact). Identical on every run.
  */
-import type { ArtifactRow } from '../../libs/testing/realtimekit.ts';
+import type { ArtifactRow } from '../../libs/product/testing/realtimekit.ts';
 import { createRandom, makeAside, makeStatement, pick, type Random } from './sentences.ts';
 
 export interface Speaker {

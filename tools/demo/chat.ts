@@ -1,5 +1,5 @@
 /** Scene 5: a visitor without an account chats with the agent. */
-import type { LlmServer } from '../../libs/testing/llm.ts';
+import type { LlmServer } from '../../libs/product/testing/llm.ts';
 import type { Narrator } from './narrator.ts';
 import { agentSlug } from './people.ts';
 import { callApi, type DemoPlatform } from './platform.ts';

@@ -2,8 +2,8 @@
  * `npm run demo`: a complete conversation through the public API of a running platform, from the booking to the
  * transcript, the audio and a chat. Simulates the meeting provider and, if none is configured, the language model.
  */
-import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
-import { startRealtimeKit, type RealtimeKitServer } from '../../libs/testing/realtimekit.ts';
+import { startLlm, type LlmServer } from '../../libs/product/testing/llm.ts';
+import { startRealtimeKit, type RealtimeKitServer } from '../../libs/product/testing/realtimekit.ts';
 import { planMeeting } from './artifact.ts';
 import { exchangeAudio } from './audio.ts';
 import { book, logIn } from './booking.ts';

@@ -3,8 +3,8 @@
  * servers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { demoValues, listSecretValues } from '#libs/config';
-import { reachableAddress } from '#libs/lifecycle';
+import { demoValues, listSecretValues } from '#libs/infrastructure/config';
+import { reachableAddress } from '#libs/infrastructure/lifecycle';
 import { readSettings } from '../../cli/settings.ts';
 
 /** Ends the demo with a message that says what to do. */

@@ -3,7 +3,7 @@
  * it.
  */
 import { createHash } from 'node:crypto';
-import type { RealtimeKitServer } from '../../libs/testing/realtimekit.ts';
+import type { RealtimeKitServer } from '../../libs/product/testing/realtimekit.ts';
 import type { ConversationOut } from '#services/conversations';
 import type { ImportEvidence } from '#services/transcripts';
 import { makeArtifact, type Artifact, type Meeting } from './artifact.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chartDir, readPlatformFacts } from './chart.ts';
-import { secretKeyOf } from '../../libs/servers/service-accounts.ts';
+import { secretKeyOf } from '../../libs/product/servers/service-accounts.ts';
 
 const heading = '## Secret settings';
 

@@ -4,8 +4,8 @@
  * rejected before installation.
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
-import { maxReplicas, streamNames } from '#libs/nats';
-import { secretKeyOf } from '../../libs/servers/service-accounts.ts';
+import { maxReplicas, streamNames } from '#libs/infrastructure/nats';
+import { secretKeyOf } from '../../libs/product/servers/service-accounts.ts';
 import { fewestBytes } from '../streams.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,12 +1,16 @@
 /** Reads facts about the code for the Helm chart: components, their settings, the upload limit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listPublicSecrets, minSecretLength } from '#libs/config';
+import { listPublicSecrets, minSecretLength } from '#libs/infrastructure/config';
 import { maxAudioBytes, maxRecordingBytes } from '#services/media';
 import { auditSettings } from '../audit.ts';
-import { componentOf } from '#libs/release';
-import { nodeOptionsOf } from '../../libs/servers/service-process.ts';
-import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../../libs/servers/service-settings.ts';
+import { componentOf } from '#libs/infrastructure/release';
+import { nodeOptionsOf } from '../../libs/product/servers/service-process.ts';
+import {
+  readServiceSettings,
+  type ServiceSettings,
+  type SettingSchema,
+} from '../../libs/product/servers/service-settings.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 

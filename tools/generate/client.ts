@@ -2,7 +2,7 @@
  * Generates the operations of the TypeScript client from the two OpenAPI documents of the route table: one method per
  * documented route, with types of parameters, body, replies and errors.
  */
-import type { OpenApiDocument } from '#libs/http';
+import type { OpenApiDocument } from '#libs/infrastructure/http';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { type Schema, toComment, toKey, toType } from './client-types.ts';

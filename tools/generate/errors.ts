@@ -1,6 +1,6 @@
 /** Generates docs/errors.md, the catalogue of error codes, from the errors that contracts and routes declare. */
-import { errorCodes } from '#libs/errors';
-import type { Route } from '#libs/contract';
+import { errorCodes } from '#libs/infrastructure/errors';
+import type { Route } from '#libs/infrastructure/contract';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 
 interface Entry {

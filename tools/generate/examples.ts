@@ -1,6 +1,6 @@
 /** Generates the examples of the API documents for each operation, from the written story. */
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import type { OpenApiExamples } from '#libs/http';
+import type { OpenApiExamples } from '#libs/infrastructure/http';
 import { readStory, showStory, type StoryStep } from './story.ts';
 
 /** Returns the text of services/api-gateway/examples.json. */

@@ -1,8 +1,8 @@
 /**
  * Generates `docs/jobs-and-events.md`: jobs, events and subscriptions of all services, from the services' contracts.
  */
-import type { Event, Job, ServiceContract } from '#libs/contract';
-import { contracts } from '../../libs/servers/service-contracts.ts';
+import type { Event, Job, ServiceContract } from '#libs/infrastructure/contract';
+import { contracts } from '../../libs/product/servers/service-contracts.ts';
 
 const introduction = `# Jobs and events
 

@@ -2,8 +2,8 @@
  * Generates `files/nats.conf` of the chart, also used by compose.yaml: the users of the contracts, with passwords from
  * the server's environment. `files/nats-nsc.sh` creates the same users with nsc, for servers in operator mode.
  */
-import { componentOf } from '#libs/release';
-import { describePermissions } from '../../libs/servers/nats-permissions.ts';
+import { componentOf } from '#libs/infrastructure/release';
+import { describePermissions } from '../../libs/product/servers/nats-permissions.ts';
 
 /** Returns the same permissions as data for checks: one line per user. */
 export function describeNatsPermissions(): Promise<string> {

@@ -1,5 +1,5 @@
 /** Generates the page of scopes from the route table (rules/access#scopes). */
-import { type Route, scopes } from '#libs/contract';
+import { type Route, scopes } from '#libs/infrastructure/contract';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 
 /** Returns a Markdown page with the operations of each scope and the operations without a scope. */

@@ -1,6 +1,10 @@
 /** Generates the reference of environment variables from the services' schemas. */
 import { backupSettings } from '../../cli/backup/settings.ts';
-import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../../libs/servers/service-settings.ts';
+import {
+  readServiceSettings,
+  type ServiceSettings,
+  type SettingSchema,
+} from '../../libs/product/servers/service-settings.ts';
 import { auditSettings } from '../audit.ts';
 import { migrationSettings } from '../migrate.ts';
 import { streamSettings } from '../streams.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { compileSchemaForAll } from '#libs/schema';
+import { compileSchemaForAll } from '#libs/infrastructure/schema';
 import { parse } from 'yaml';
 import { checkDocument } from '../../services/directory/workspace/rules/check-document.ts';
 import { checkItem, type ItemProblem } from '../../cli/bulk-import/check-item.ts';

@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { natsServerTool, versitygwTool } from '../../libs/servers/go-tools.ts';
-import { findFreePort } from '../../libs/servers/ports.ts';
+import { natsServerTool, versitygwTool } from '../../libs/product/servers/go-tools.ts';
+import { findFreePort } from '../../libs/product/servers/ports.ts';
 import { formatReference, listImages, parseReference, pinImages } from './references.ts';
 import { findImage } from './registry.ts';
 

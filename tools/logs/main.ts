@@ -5,7 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createReadableLines } from '#libs/logger';
+import { createReadableLines } from '#libs/infrastructure/logger';
 import { findStarted } from '../start/start-lock.ts';
 import { FollowedFile, mergeByTime } from './follow.ts';
 

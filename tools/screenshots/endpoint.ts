@@ -1,8 +1,8 @@
 /** A webhook endpoint with deliveries in various states, for the screenshot of its page. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { demoValues } from '#libs/config';
+import { demoValues } from '#libs/infrastructure/config';
 import { createClient } from '../../clients/typescript/index.ts';
-import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
+import { startWebhookReceiver } from '../../libs/product/testing/webhook-receiver.ts';
 
 /**
  * Answers to the test deliveries, in the order in which they are sent. The second delivery is retried after some

@@ -8,10 +8,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
-import { demoValues } from '#libs/config';
+import { demoValues } from '#libs/infrastructure/config';
 import { makeEndpoint } from './endpoint.ts';
 import { createScene } from './scene.ts';
-import { chromiumProgram, provideDebianProgram } from '../../libs/servers/debian-program.ts';
+import { chromiumProgram, provideDebianProgram } from '../../libs/product/servers/debian-program.ts';
 
 const imagesDir = join(import.meta.dirname, '..', '..', 'docs', 'images');
 const pages = [

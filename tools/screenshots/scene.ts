@@ -4,12 +4,12 @@ import { randomUUIDv7 } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoValues } from '#libs/config';
-import { createLogger } from '#libs/logger';
-import { createDatabase } from '#libs/orm';
+import { demoValues } from '#libs/infrastructure/config';
+import { createLogger } from '#libs/infrastructure/logger';
+import { createDatabase } from '#libs/infrastructure/orm';
 import { readSettings } from '../../cli/settings.ts';
 import { createClient } from '../../clients/typescript/index.ts';
-import { ffmpegProgram, provideDebianProgram } from '../../libs/servers/debian-program.ts';
+import { ffmpegProgram, provideDebianProgram } from '../../libs/product/servers/debian-program.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const filmSeconds = 48;

@@ -1,7 +1,7 @@
 /** Keys that sign the actor assertions of `npm start`, generated once per folder and readable only by its owner. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ActorKeys, generateActorKeys } from '#libs/actor';
+import { type ActorKeys, generateActorKeys } from '#libs/infrastructure/actor';
 
 /**
  * Returns ACTOR_SIGNING_KEY and ACTOR_PUBLIC_KEY of the environment if both are set, otherwise the keys of the folder.

@@ -2,7 +2,7 @@
  * Verifies and truncates the audit logs of `npm start` at the start and every day, as a CronJob does elsewhere (A2).
  */
 import { join } from 'node:path';
-import { pickVariables } from '../../libs/servers/process-environment.ts';
+import { pickVariables } from '../../libs/product/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 import type { Screen } from './screen.ts';
 

@@ -1,5 +1,5 @@
 /** Checks external PostgreSQL, NATS and object store before anything is started. */
-import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
+import { buildDatabaseUrl, buildNatsUrl } from '#libs/infrastructure/config';
 import { checkBroker, checkDatabase, checkStore } from '../../cli/doctor/servers.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 /** Validates the settings of all services before anything is started. */
-import { ConfigError } from '#libs/config';
-import { loadServiceConfig } from '../../libs/servers/service-settings.ts';
+import { ConfigError } from '#libs/infrastructure/config';
+import { loadServiceConfig } from '../../libs/product/servers/service-settings.ts';
 import { serviceNames, settingsOf } from './environment.ts';
 
 type Settings = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pickBasics } from '../../libs/servers/process-environment.ts';
+import { pickBasics } from '../../libs/product/servers/process-environment.ts';
 import { serviceNames } from './environment.ts';
 
 const script = join(import.meta.dirname, 'load-services.ts');

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { isPublicSecret, listPublicSecrets } from '#libs/config';
-import { createLogger } from '#libs/logger';
-import { createDatabase } from '#libs/orm';
+import { isPublicSecret, listPublicSecrets } from '#libs/infrastructure/config';
+import { createLogger } from '#libs/infrastructure/logger';
+import { createDatabase } from '#libs/infrastructure/orm';
 import { directory } from '#services/directory';
 import { createContext } from '../../cli/context.ts';
 import { createPasswords } from '../../services/directory/accounts/rules.ts';

@@ -2,8 +2,8 @@
  * Simulates a language model. It replies with text of the agent's prompt, and every reply mentions that it is a demo.
  */
 import { randomBytes } from 'node:crypto';
-import { defaultAnswer } from '../../libs/testing/llm-answers.ts';
-import { type LlmAnswer, startLlm } from '../../libs/testing/llm.ts';
+import { defaultAnswer } from '../../libs/product/testing/llm-answers.ts';
+import { type LlmAnswer, startLlm } from '../../libs/product/testing/llm.ts';
 
 const notice = '*This is the demo model, which understands nothing. For a real one set LLM_BASE_URL.*';
 

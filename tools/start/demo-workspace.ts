@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { pickVariables } from '../../libs/servers/process-environment.ts';
+import { pickVariables } from '../../libs/product/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
 /** Settings that the admin CLI needs to apply the demo workspace. */

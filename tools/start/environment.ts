@@ -4,12 +4,12 @@
  */
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLoopback, isPublicSecret } from '#libs/config';
-import { reachableAddress } from '#libs/lifecycle';
-import { pickVariables } from '../../libs/servers/process-environment.ts';
-import { choosePort, findPortProblem } from '../../libs/servers/ports.ts';
-import { listOwnAddresses, settingsOfService } from '../../libs/servers/service-accounts.ts';
-import { readServiceSettings } from '../../libs/servers/service-settings.ts';
+import { isLoopback, isPublicSecret } from '#libs/infrastructure/config';
+import { reachableAddress } from '#libs/infrastructure/lifecycle';
+import { pickVariables } from '../../libs/product/servers/process-environment.ts';
+import { choosePort, findPortProblem } from '../../libs/product/servers/ports.ts';
+import { listOwnAddresses, settingsOfService } from '../../libs/product/servers/service-accounts.ts';
+import { readServiceSettings } from '../../libs/product/servers/service-settings.ts';
 import { provideActorKeys } from './actor-keys.ts';
 import { isOpen, provideSecrets } from './secrets.ts';
 

@@ -5,9 +5,9 @@
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { buildNatsUrl } from '#libs/config';
-import { createLogger } from '#libs/logger';
-import { identifyProcess } from '#libs/process-identity';
+import { buildNatsUrl } from '#libs/infrastructure/config';
+import { createLogger } from '#libs/infrastructure/logger';
+import { identifyProcess } from '#libs/infrastructure/process-identity';
 import { makeStreams, readStreamLimits, readStreamReplicas } from '../streams.ts';
 import { scheduleAuditLogs } from './audit-logs.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';

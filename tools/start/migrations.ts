@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashMigrationSources } from '../migration-sources.ts';
-import { pickVariables } from '../../libs/servers/process-environment.ts';
+import { pickVariables } from '../../libs/product/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
 function pickMigrationVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readServiceSettings } from '../../libs/servers/service-settings.ts';
+import { readServiceSettings } from '../../libs/product/servers/service-settings.ts';
 import { findMisspellings } from './misspellings.ts';
 
 const known = new Set((await readServiceSettings()).flatMap(({ properties }) => Object.keys(properties)));

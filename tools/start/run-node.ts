@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { pickBasics } from '../../libs/servers/process-environment.ts';
-import { openLog } from '../../libs/servers/server-process.ts';
+import { pickBasics } from '../../libs/product/servers/process-environment.ts';
+import { openLog } from '../../libs/product/servers/server-process.ts';
 
 /**
  * Runs a program of this repository, and writes its output to a log file. @throws Error with the end of the log on

@@ -5,9 +5,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { demoValues, isLoopback } from '#libs/config';
+import { demoValues, isLoopback } from '#libs/infrastructure/config';
 import { generateSecrets, writeEnvFile } from '../../cli/secrets/generate.ts';
-import { pickVariables } from '../../libs/servers/process-environment.ts';
+import { pickVariables } from '../../libs/product/servers/process-environment.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -5,13 +5,18 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { provideGoTool } from '../../libs/servers/go-tool.ts';
-import { natsServerTool } from '../../libs/servers/go-tools.ts';
-import { startNats } from '../../libs/servers/nats.ts';
-import { startObjectStore } from '../../libs/servers/object-store.ts';
-import { startPostgres } from '../../libs/servers/postgres.ts';
-import { adminNatsUrl, listDatabaseUrls, listNatsUrls, listNatsUsers } from '../../libs/servers/service-accounts.ts';
-import type { ServerProcess } from '../../libs/servers/server-process.ts';
+import { provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { natsServerTool } from '../../libs/product/servers/go-tools.ts';
+import { startNats } from '../../libs/product/servers/nats.ts';
+import { startObjectStore } from '../../libs/product/servers/object-store.ts';
+import { startPostgres } from '../../libs/product/servers/postgres.ts';
+import {
+  adminNatsUrl,
+  listDatabaseUrls,
+  listNatsUrls,
+  listNatsUsers,
+} from '../../libs/product/servers/service-accounts.ts';
+import type { ServerProcess } from '../../libs/product/servers/server-process.ts';
 import type { Screen } from './screen.ts';
 import type { ProcessRecord } from './start-lock.ts';
 import { keepAlive, type RestartedProcess } from './keep-alive.ts';

@@ -1,7 +1,7 @@
 /** Starts the seven services of `npm start` in parallel, and restarts a service when it ends. */
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ServiceProcess, startServiceProcess } from '../../libs/servers/service-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../../libs/product/servers/service-process.ts';
 import { serviceNames, settingsOf } from './environment.ts';
 import { keepAlive, type RestartedProcess } from './keep-alive.ts';
 import type { Screen } from './screen.ts';

@@ -1,7 +1,7 @@
 /** Allows only one running platform per folder, and records the processes of the platform. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
+import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '#libs/infrastructure/process-identity';
 
 interface LockContent {
   holder: ProcessIdentity;

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { listSecretValues } from '#libs/config';
-import { conversationAccess } from '#libs/contract';
+import { listSecretValues } from '#libs/infrastructure/config';
+import { conversationAccess } from '#libs/infrastructure/contract';
 import type { DemoAccount } from './demo-accounts.ts';
 import { readDemoAgents } from './demo-workspace.ts';
 import { urlOf } from './environment.ts';

@@ -3,7 +3,7 @@
  * before a release, and before you finish a change to code that a drill covers. Arguments are passed to Jest: `npm run
  * test:release -- test/e2e/upgrade.release.test.ts`.
  */
-import { helmTool, k6Tool, kubeconformTool } from '../../libs/servers/go-tools.ts';
+import { helmTool, k6Tool, kubeconformTool } from '../../libs/product/servers/go-tools.ts';
 import { releaseProjects } from './release-projects.ts';
 import { runTests } from './run.ts';
 

@@ -2,15 +2,15 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jestCommand, repoDir, runCommand, runStepsTogether, type Step } from '../check/commands.ts';
-import { type GoTool, provideGoTool } from '../../libs/servers/go-tool.ts';
-import { natsServerTool, versitygwTool } from '../../libs/servers/go-tools.ts';
+import { type GoTool, provideGoTool } from '../../libs/product/servers/go-tool.ts';
+import { natsServerTool, versitygwTool } from '../../libs/product/servers/go-tools.ts';
 import {
   chromiumProgram,
   type DebianProgram,
   ffmpegProgram,
   pgBouncerProgram,
   provideDebianProgram,
-} from '../../libs/servers/debian-program.ts';
+} from '../../libs/product/servers/debian-program.ts';
 import { type JestResult, listFailures, summarize } from './summary.ts';
 import { findUnmatched, listPatterns, listTestFiles, readProjects } from './test-files.ts';
 

@@ -10,15 +10,15 @@ const files = listTestFiles(projects, root);
 describe('test file arguments of npm test', () => {
   it.each([
     [
-      ['libs/json', 'test/e2e'],
-      ['libs/json', 'test/e2e'],
+      ['libs/infrastructure/json', 'test/e2e'],
+      ['libs/infrastructure/json', 'test/e2e'],
     ],
     [
       ['a.test.ts', '-t', 'some title', 'b.test.ts'],
       ['a.test.ts', 'b.test.ts'],
     ],
     [['--testNamePattern', 'title'], []],
-    [['--selectProjects', 'unit', 'e2e', '--silent', 'libs/json'], ['libs/json']],
+    [['--selectProjects', 'unit', 'e2e', '--silent', 'libs/infrastructure/json'], ['libs/infrastructure/json']],
     [['--testNamePattern=title', 'x'], ['x']],
   ])('converts the arguments %j to the patterns %j', (args, patterns) => expect(listPatterns(args)).toEqual(patterns));
 
@@ -35,16 +35,20 @@ describe('test file arguments of npm test', () => {
 
   it('accepts a part of a path, a whole path and a regular expression in any case', () => {
     expect(
-      findUnmatched(['json', join(root, 'libs/json/json.test.ts'), 'LIBS/js.n', 'test/e2e/'], files, root),
+      findUnmatched(
+        ['json', join(root, 'libs/infrastructure/json/json.test.ts'), 'LIBS/infrastructure/js.n', 'test/e2e/'],
+        files,
+        root,
+      ),
     ).toEqual([]);
   });
 
   it.each([
-    ['libs/jsn/json.test.ts', 'libs/json/json.test.ts'],
+    ['libs/jsn/json.test.ts', 'libs/infrastructure/json/json.test.ts'],
     ['tets-files', 'tools/test/test-files.test.ts'],
     ['test/e2e/upgrades', 'test/e2e/upgrade.release.test.ts'],
   ])('suggests for the argument %s the file %s', (pattern, file) => {
-    const [message, ...more] = findUnmatched(['libs/json', pattern], files, root);
+    const [message, ...more] = findUnmatched(['libs/infrastructure/json', pattern], files, root);
     expect(message).toContain(`No test file matches "${pattern}". Similar names:\n`);
     expect(message?.split('\n').map((line) => line.trim())).toContain(file);
     expect(more).toEqual([]);

@@ -1,7 +1,7 @@
 /**
  * Simulates a booking provider whose events are received in any order: single bookings, guests with seats, and series.
  */
-import { signBooking } from '../../../libs/testing/environment.ts';
+import { signBooking } from '../../../libs/product/testing/environment.ts';
 import type { Client, Request } from '../client.ts';
 
 type Step = () => Promise<void>;

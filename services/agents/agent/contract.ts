@@ -12,8 +12,8 @@ import {
   Type,
   withoutActor,
   workspacePage,
-} from '#libs/contract';
-import { historyItem } from '#libs/history';
+} from '#libs/infrastructure/contract';
+import { historyItem } from '#libs/product/history';
 
 export const slug = Type.String({ description: 'Slug of the agent.' });
 

@@ -1,6 +1,6 @@
 /** Finds agents by slug or id, for other features. A slug with U+0000, which PostgreSQL rejects, is not found. */
-import { appError } from '#libs/errors';
-import type { Queryable } from '#libs/sql';
+import { appError } from '#libs/infrastructure/errors';
+import type { Queryable } from '#libs/infrastructure/sql';
 import {
   type Agent,
   findBySlug,

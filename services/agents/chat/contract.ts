@@ -1,5 +1,5 @@
 /** Chat of visitors with an agent. */
-import { byGateway, nullable, rpc, Type } from '#libs/contract';
+import { byGateway, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { slug } from '../agent/contract.ts';
 
 /** Maximum length of a chat message in characters (D33a). */

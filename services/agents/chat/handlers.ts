@@ -1,8 +1,8 @@
 /** Checks a visitor's message in a fixed order, then runs the turn (rules/agents#visitor-chat; D33a, C1). */
-import { AppError, notFound, unavailable } from '#libs/errors';
-import { type Handlers, liveStream, type RequestContext } from '#libs/nats';
-import type { RequestOf, Static } from '#libs/contract';
-import { isBlank } from '#libs/text';
+import { AppError, notFound, unavailable } from '#libs/infrastructure/errors';
+import { type Handlers, liveStream, type RequestContext } from '#libs/infrastructure/nats';
+import type { RequestOf, Static } from '#libs/infrastructure/contract';
+import { isBlank } from '#libs/infrastructure/text';
 import { findAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

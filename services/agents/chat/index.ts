@@ -1,7 +1,7 @@
 /** Access to threads, turns, takeovers and rate limits (D71) for other features. */
-import { AppError } from '#libs/errors';
-import type { Database, Tx } from '#libs/orm';
-import type { Metrics } from '#libs/telemetry';
+import { AppError } from '#libs/infrastructure/errors';
+import type { Database, Tx } from '#libs/infrastructure/orm';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 import {
   addTurns,
   admitMessage,

@@ -1,7 +1,7 @@
 /** Server-sent events of a turn: snapshots of the reply while the model writes, then the recorded turn (C1). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toStorableText } from '#libs/json';
-import type { TextListener } from '#libs/openai';
+import { toStorableText } from '#libs/infrastructure/json';
+import type { TextListener } from '#libs/infrastructure/openai';
 
 /** Minimum time between snapshots. The time is longer if rendering takes more than a tenth of it. */
 const minPauseMs = 80;

@@ -3,7 +3,7 @@
  * thread (D33a).
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { PromptMessage } from '#libs/openai';
+import type { PromptMessage } from '#libs/infrastructure/openai';
 import type { ReplyMemory } from '../memory/index.ts';
 import { dropThoughtsOf, estimateMessage, estimateTokens } from '../model-text.ts';
 

@@ -3,10 +3,10 @@
  * rules/agents#messaging-webhook; D32 to D33a). Once the model has replied, one transaction stores both messages and
  * the caller's rows. During a takeover the model is not called and only the visitor's message is recorded (H1, H2).
  */
-import type { Logger } from '#libs/logger';
-import { ModelFailure, type TextListener } from '#libs/openai';
-import { constraintOf, type Database, type Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import type { Logger } from '#libs/infrastructure/logger';
+import { ModelFailure, type TextListener } from '#libs/infrastructure/openai';
+import { constraintOf, type Database, type Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { Agent } from '../agent/index.ts';
 import { buildPrompt, createVisitorId, isVisitorId, maxHistoryTurns } from './rules.ts';
 import {

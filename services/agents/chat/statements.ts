@@ -2,7 +2,7 @@
  * Statements on threads, turns, turn tickets, takeovers and rate limits. A turn is two messages of one transaction, or
  * only the visitor's message during a takeover (H1).
  */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns the id of the visitor's thread with this agent. */
 export const findVisitorThread = statement.maybeOne({

@@ -4,9 +4,9 @@
  * expires with its lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { renewLease } from '#libs/concurrency';
-import type { Logger } from '#libs/logger';
-import type { Database, Tx } from '#libs/orm';
+import { renewLease } from '#libs/infrastructure/concurrency';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Database, Tx } from '#libs/infrastructure/orm';
 import { deleteTicket, issueTicket, redeemTicket, renewTicket } from './statements.ts';
 
 export interface TurnLease {

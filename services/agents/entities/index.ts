@@ -1,5 +1,5 @@
 /** Tables of the schema `agents`, except those of the job library. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 
 const AgentSchema = defineEntity({
   name: 'Agent',

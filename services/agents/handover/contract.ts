@@ -2,7 +2,16 @@
  * Takeovers: operators answer threads instead of the agent and return them to the agent (H1 to H5); visitors read the
  * operators' messages.
  */
-import { byGateway, byUsers, event, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
+import {
+  byGateway,
+  byUsers,
+  event,
+  notAnOperator,
+  nullable,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/infrastructure/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
 import { slug } from '../agent/contract.ts';
 

@@ -3,14 +3,14 @@
  * operators' messages.
  */
 import { createHash } from 'node:crypto';
-import { type AuditContext, recordAudit } from '#libs/audit';
-import type { Actor, RequestOf, Static } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
-import { toStorableText } from '#libs/json';
-import type { CallContext, Handlers } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
-import { isBlank } from '#libs/text';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import type { Actor, RequestOf, Static } from '#libs/infrastructure/contract';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import { toStorableText } from '#libs/infrastructure/json';
+import type { CallContext, Handlers } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
+import { isBlank } from '#libs/infrastructure/text';
 import { findAgentOfThreads } from '../agent/index.ts';
 import { findTakeover, lockThread, visitorKey } from '../chat/index.ts';
 import type { agents } from '../contract.ts';

@@ -1,5 +1,5 @@
 /** Statements on threads, takeovers and messages of operators (H1 to H5). */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 const threadColumns = {
   id: t.bigint,

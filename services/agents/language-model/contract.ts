@@ -1,5 +1,5 @@
 /** Operation that returns the usage of the language model. */
-import { byUsers, notAnOperator, rpc, Type } from '#libs/contract';
+import { byUsers, notAnOperator, rpc, Type } from '#libs/infrastructure/contract';
 import { slug } from '../agent/contract.ts';
 
 export const languageModelRpcs = {

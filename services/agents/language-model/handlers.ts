@@ -1,6 +1,6 @@
 /** Returns the usage of the language model to operators. */
-import { requireOpsReader } from '#libs/actor';
-import { type Handlers, rawJson } from '#libs/nats';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { type Handlers, rawJson } from '#libs/infrastructure/nats';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { languageModelRpcs } from './contract.ts';

@@ -2,7 +2,7 @@
  * Calls the language model, records usage per agent and day and in metrics, and enforces the daily token budget (D71).
  */
 import { createHash } from 'node:crypto';
-import type { Logger } from '#libs/logger';
+import type { Logger } from '#libs/infrastructure/logger';
 import {
   type Completion,
   createModel,
@@ -14,8 +14,8 @@ import {
   type PromptMessage,
   type TextListener,
   type ThinkingHabit,
-} from '#libs/openai';
-import type { Database } from '#libs/orm';
+} from '#libs/infrastructure/openai';
+import type { Database } from '#libs/infrastructure/orm';
 import {
   findTracer,
   type Metrics,
@@ -23,7 +23,7 @@ import {
   serverAttributes,
   type Span,
   type SpanAttributes,
-} from '#libs/telemetry';
+} from '#libs/infrastructure/telemetry';
 import {
   addUsage,
   correctTokens,

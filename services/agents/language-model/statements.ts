@@ -1,5 +1,5 @@
 /** Statements on usage of the language model, daily token budgets and thinking habits. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 export type UsagePurpose = 'chat' | 'memory';
 

@@ -1,5 +1,5 @@
 /** Memory jobs, and the review of knowledge by operators (D70). */
-import { byUsers, job, notAnOperator, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, job, notAnOperator, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 
 /** An unusable reply uses up an attempt; an unavailable server does not (workers.ts). */

@@ -1,8 +1,8 @@
 /** Review of knowledge: operators decide which sentences of visitors can reach other visitors (D70). */
-import { requireOpsOperator, requireOpsReader } from '#libs/actor';
-import { type AuditContext, listSome, recordAudit } from '#libs/audit';
-import { appError } from '#libs/errors';
-import type { Handlers } from '#libs/nats';
+import { requireOpsOperator, requireOpsReader } from '#libs/infrastructure/actor';
+import { type AuditContext, listSome, recordAudit } from '#libs/infrastructure/audit';
+import { appError } from '#libs/infrastructure/errors';
+import type { Handlers } from '#libs/infrastructure/nats';
 import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

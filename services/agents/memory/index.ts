@@ -1,7 +1,7 @@
 /** Memory of threads and agents: other features read it here and request its renewal. */
-import type { Jobs } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { AgentsConfig, KnowledgeMode } from '../config.ts';
 import { agents } from '../contract.ts';
 import type { ReplyMemory } from './rules.ts';

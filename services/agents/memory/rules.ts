@@ -3,9 +3,9 @@
  * one thread and are used in that thread only. Knowledge is shared between threads, so it must not concern a person or
  * steer the agent: the prompt requires this, and {@link filterPersonal} drops sentences that still seem to.
  */
-import { type Static, Type } from '#libs/contract';
-import { compileSchema, type SchemaCheck } from '#libs/schema';
-import type { PromptMessage } from '#libs/openai';
+import { type Static, Type } from '#libs/infrastructure/contract';
+import { compileSchema, type SchemaCheck } from '#libs/infrastructure/schema';
+import type { PromptMessage } from '#libs/infrastructure/openai';
 import { parseJsonReply, UnusableReply, dropThoughtsOf, estimateTokens } from '../model-text.ts';
 
 /** Memory that a reply can use. */

@@ -2,7 +2,7 @@
  * Statements on the memory of threads and agents. Derived data belongs to its thread and is deleted with it; versions
  * prevent jobs from overwriting newer data.
  */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import type { KnowledgeMode } from '../config.ts';
 
 /** Returns the memory for a reply. `facts` and `knowledge` are JSON arrays. */

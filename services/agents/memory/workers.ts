@@ -3,12 +3,12 @@
  * transaction and write only if the version is unchanged, so that repetitions have no effect and erased data does not
  * return. Errors, logs, payloads and results contain no messages.
  */
-import type { PayloadOf } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import { type JobHandler, type JobRun, RetryLater } from '#libs/jobs';
-import { ModelFailure } from '#libs/openai';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import { type JobHandler, type JobRun, RetryLater } from '#libs/infrastructure/jobs';
+import { ModelFailure } from '#libs/infrastructure/openai';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { BudgetExceeded, type ModelRequest } from '../language-model/index.ts';

@@ -1,7 +1,7 @@
-import { auditTables } from '#libs/audit';
-import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
-import { OnlineMigration } from '#libs/orm/migrations';
-import { receiptSearchIndexes } from '#libs/webhooks';
+import { auditTables } from '#libs/infrastructure/audit';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/infrastructure/jobs';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
+import { receiptSearchIndexes } from '#libs/product/webhooks';
 
 /** Changes from release 0.1.0 to 0.2.0. */
 export class Migration20261203090000_release_0_2_0 extends OnlineMigration {

@@ -1,6 +1,6 @@
-import { historyTable } from '#libs/history';
-import { idempotencyRecordsTable } from '#libs/idempotency';
-import { OnlineMigration } from '#libs/orm/migrations';
+import { historyTable } from '#libs/product/history';
+import { idempotencyRecordsTable } from '#libs/infrastructure/idempotency';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
 
 /** Agents are written over HTTP: history, idempotency records, and deleted agents that their threads still name (W6). */
 export class Migration20261205093000_agent_setup extends OnlineMigration {

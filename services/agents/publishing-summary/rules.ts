@@ -1,7 +1,7 @@
 /** Prompts of the publishing summary, validation of replies, and splitting of long transcripts. */
-import { type Static, Type } from '#libs/contract';
-import type { PromptMessage } from '#libs/openai';
-import { compileSchema, type SchemaCheck } from '#libs/schema';
+import { type Static, Type } from '#libs/infrastructure/contract';
+import type { PromptMessage } from '#libs/infrastructure/openai';
+import { compileSchema, type SchemaCheck } from '#libs/infrastructure/schema';
 import { estimateTokens, parseJsonReply, UnusableReply } from '../model-text.ts';
 
 /** Version of the prompts. Increment it when the prompts change: jobs then replace texts of older versions. */

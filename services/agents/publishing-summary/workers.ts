@@ -4,20 +4,20 @@
  * transcript or edited by a person remain unchanged. Errors, logs, payloads and results contain no speech.
  */
 import { createHash } from 'node:crypto';
-import { AppError, unavailable } from '#libs/errors';
-import { isJsonObject, type JsonObject } from '#libs/json';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import { ModelFailure, type PromptMessage } from '#libs/openai';
-import { publishingSummary as declaration, type PublishingSummaryConfig } from '#libs/pipeline';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import { PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import type { Bus } from '#libs/infrastructure/nats';
+import { ModelFailure, type PromptMessage } from '#libs/infrastructure/openai';
+import { publishingSummary as declaration, type PublishingSummaryConfig } from '#libs/product/pipeline';
 import {
   pipelineWorker,
   readProvenance,
   wrapValue,
   type PipelineRun,
   type PipelineWorker,
-} from '#libs/pipeline-worker';
-import { formatInstant } from '#libs/time';
+} from '#libs/product/pipeline-worker';
+import { formatInstant } from '#libs/infrastructure/time';
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
 import type { Dependencies } from '../dependencies.ts';

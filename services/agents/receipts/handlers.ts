@@ -1,8 +1,8 @@
 /** Operations of operators on messaging updates (P4, D33b). */
-import { type NewAuditEntry, recordAudit } from '#libs/audit';
-import { AppError } from '#libs/errors';
-import type { RequestContext } from '#libs/nats';
-import { type ReplayCounts, webhookAdminHandlers } from '#libs/webhooks';
+import { type NewAuditEntry, recordAudit } from '#libs/infrastructure/audit';
+import { AppError } from '#libs/infrastructure/errors';
+import type { RequestContext } from '#libs/infrastructure/nats';
+import { type ReplayCounts, webhookAdminHandlers } from '#libs/product/webhooks';
 import type { Dependencies } from '../dependencies.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { receiptSearch } from './statements.ts';

@@ -1,9 +1,9 @@
 /** Replays receipts of updates (D20, D33b). Updates received before their agent existed are verified first (P8). */
-import { appError, notFound } from '#libs/errors';
-import type { Jobs } from '#libs/jobs';
-import type { CallContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { describeMissingBody, maxStoredBytes, unsignedOutcome } from '#libs/webhooks';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { CallContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { describeMissingBody, maxStoredBytes, unsignedOutcome } from '#libs/product/webhooks';
 import { findMessagingAgent, type MessagingAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import {

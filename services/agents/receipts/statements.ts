@@ -1,6 +1,6 @@
 /** Statements on receipts of messaging updates: search, replay, retention (D20, D33b). */
-import { sql, statement, t } from '#libs/sql';
-import { declareDropContents, declareReceiptSearch } from '#libs/webhooks';
+import { sql, statement, t } from '#libs/infrastructure/sql';
+import { declareDropContents, declareReceiptSearch } from '#libs/product/webhooks';
 
 export const findReceiptByKey = statement.maybeOne({
   name: 'receipts.find-key',

@@ -1,5 +1,14 @@
 /** Operations on stored conversations: operators read and erase them (P9), and they are exported for a person. */
-import { byUsers, changeOrigin, notAnOperator, nullable, rowId, rpc, Type, withoutActor } from '#libs/contract';
+import {
+  byUsers,
+  changeOrigin,
+  notAnOperator,
+  nullable,
+  rowId,
+  rpc,
+  Type,
+  withoutActor,
+} from '#libs/infrastructure/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 
 const recordedMessage = Type.Object({

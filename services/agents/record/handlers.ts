@@ -2,13 +2,13 @@
  * Handlers for stored conversations: operators read them, erase them with all derived data, and export them for a
  * person.
  */
-import { requireOpsOperator, requireOpsReader } from '#libs/actor';
-import { type AuditContext, type NewAuditEntry, onBehalfOf, recordAudit } from '#libs/audit';
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { appError } from '#libs/errors';
-import { type Handler, type Handlers, jsonPage, rawJson } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { requireOpsOperator, requireOpsReader } from '#libs/infrastructure/actor';
+import { type AuditContext, type NewAuditEntry, onBehalfOf, recordAudit } from '#libs/infrastructure/audit';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { appError } from '#libs/infrastructure/errors';
+import { type Handler, type Handlers, jsonPage, rawJson } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 /** Statements that return stored conversations as JSON pages, erase them, and export them for a person. */
-import { type Parameter, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Parameter, type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 
 /** Maximum messages per thread in a page of threads. */
 const messagesPerThread = 200;

@@ -4,8 +4,8 @@
  * never logged.
  */
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
-import { type Outbound, OutboundError } from '#libs/outbound';
-import { truncateText } from '#libs/text';
+import { type Outbound, OutboundError } from '#libs/infrastructure/outbound';
+import { truncateText } from '#libs/infrastructure/text';
 
 export type SendResult =
   | { readonly kind: 'sent'; readonly messageId: number | undefined }

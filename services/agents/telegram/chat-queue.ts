@@ -1,8 +1,8 @@
 /** Queues updates and messages of operators for their chats. */
-import type { Jobs } from '#libs/jobs';
-import type { CallContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { CallContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { MessagingAgent } from '../agent/index.ts';
 import { rekeyThread } from '../chat/index.ts';
 import { agents } from '../contract.ts';

@@ -1,5 +1,5 @@
 /** Telegram: received updates, the jobs that answer them, and the webhook of an agent's bot. */
-import { byUsers, job, notAnOperator, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, job, notAnOperator, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { agentNotFound, slug } from '../agent/contract.ts';
 
 /** Message that the gateway publishes with the body of an update (architecture#webhooks). */

@@ -1,9 +1,9 @@
 /** Registers an agent's webhook with the Bot API and shows how it is registered (rules/providers#telegram-webhook). */
-import { requireOpsReader } from '#libs/actor';
-import { recordAudit } from '#libs/audit';
-import { appError } from '#libs/errors';
-import type { Handlers } from '#libs/nats';
-import type { Queryable } from '#libs/sql';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { appError } from '#libs/infrastructure/errors';
+import type { Handlers } from '#libs/infrastructure/nats';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { findMessagingAgent, type MessagingAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -2,7 +2,7 @@
  * Operations that are allowed with a console session (P6). A fault of the page can therefore call only operations that
  * the page uses. Each operation also checks the rights of the account.
  */
-import type { Route } from '#libs/contract';
+import type { Route } from '#libs/infrastructure/contract';
 
 /** Operation ids by page. */
 const operations: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 /** Session cookie of the console, and the check that a request was sent by a page of the console (S3). */
 import type { IncomingHttpHeaders } from 'node:http';
-import { AppError } from '#libs/errors';
+import { AppError } from '#libs/infrastructure/errors';
 
 export interface SessionCookie {
   /**

@@ -3,8 +3,8 @@
  * bearer token of the cookie, and passes the same routes, checks and limits. Routes do not read cookies.
  * `/console/api/…` is the only path that accepts console sessions, and accepts no other tokens.
  */
-import { AppError, notFound } from '#libs/errors';
-import { type HttpContext, rewritePath } from '#libs/http';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import { type HttpContext, rewritePath } from '#libs/infrastructure/http';
 import { createSessionCookie, findOwnHost, isFromOwnPage, type SessionCookie } from './session-cookie.ts';
 
 const root = '/console';

@@ -3,7 +3,7 @@
  * start time, sealed state and return URL, so that several tabs do not interfere.
  */
 import { createHash } from 'node:crypto';
-import { signInSeconds } from '#libs/oidc';
+import { signInSeconds } from '#libs/infrastructure/oidc';
 import { parseReturnUrl } from './return-url.ts';
 
 export const signInPath = '/console/sign-in';

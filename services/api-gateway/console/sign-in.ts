@@ -3,10 +3,10 @@
  * a session as after a password login, and returns to the requested page (P6). The return URL is not sealed; it is
  * validated when it is read.
  */
-import { AppError } from '#libs/errors';
-import { type HttpContext, type RouteHandler, sendEmpty } from '#libs/http';
-import type { Bus, CallContext } from '#libs/nats';
-import { type CodeSignIn, SignInError } from '#libs/oidc';
+import { AppError } from '#libs/infrastructure/errors';
+import { type HttpContext, type RouteHandler, sendEmpty } from '#libs/infrastructure/http';
+import type { Bus, CallContext } from '#libs/infrastructure/nats';
+import { type CodeSignIn, SignInError } from '#libs/infrastructure/oidc';
 import { directory } from '#services/directory';
 import { parseReturnUrl, withReason } from './return-url.ts';
 import { findOwnHost, isFromOwnPage, requireOwnHost } from './session-cookie.ts';

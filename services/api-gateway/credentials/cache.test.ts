@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CallContext } from '#libs/nats';
+import type { CallContext } from '#libs/infrastructure/nats';
 import { createCredentialCache, type UserActor } from './cache.ts';
 
 const actor: UserActor = {

@@ -2,9 +2,9 @@
  * Cache of tokens that the directory verified. Entries live for less than a second, so that a revocation takes effect
  * on every replica within a second even when its event is lost (rules/access#credentials; K6).
  */
-import type { Actor } from '#libs/contract';
-import { AppError, unavailable } from '#libs/errors';
-import type { CallContext } from '#libs/nats';
+import type { Actor } from '#libs/infrastructure/contract';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import type { CallContext } from '#libs/infrastructure/nats';
 
 export type UserActor = Extract<Actor, { kind: 'user' }>;
 

@@ -1,8 +1,8 @@
 /**
  * Tokens that the gateway accepts besides the shared token: sessions, service keys, and JWTs of the identity provider.
  */
-import type { Bus } from '#libs/nats';
-import type { Verifier } from '#libs/oidc';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Verifier } from '#libs/infrastructure/oidc';
 import { directory } from '#services/directory';
 import type { IdentityProvider } from '../identity-provider.ts';
 import { type CachedCredential, createCredentialCache, type Credential } from './cache.ts';

@@ -1,8 +1,8 @@
 /** Handlers that add the token and the address of an invitation to the reply of the directory (W7, W19). */
-import type { ReplyOf, Rpc } from '#libs/contract';
-import type { HttpContext, RouteHandlers } from '#libs/http';
-import { parseJson } from '#libs/json';
-import type { RawReply } from '#libs/nats';
+import type { ReplyOf, Rpc } from '#libs/infrastructure/contract';
+import type { HttpContext, RouteHandlers } from '#libs/infrastructure/http';
+import { parseJson } from '#libs/infrastructure/json';
+import type { RawReply } from '#libs/infrastructure/nats';
 import { directory } from '#services/directory';
 import { requireOwnHost } from '../console/session-cookie.ts';
 import type { Dependencies } from '../dependencies.ts';

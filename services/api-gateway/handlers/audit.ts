@@ -1,8 +1,8 @@
 /** Handles `GET /api/ops/audit`: the merged audit logs of all services (A3). */
-import { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
-import { isPossibleId, type PublicAuditEntry } from '#libs/contract';
-import type { RouteHandlers } from '#libs/http';
-import type { CallContext } from '#libs/nats';
+import { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/infrastructure/audit';
+import { isPossibleId, type PublicAuditEntry } from '#libs/infrastructure/contract';
+import type { RouteHandlers } from '#libs/infrastructure/http';
+import type { CallContext } from '#libs/infrastructure/nats';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';

@@ -2,7 +2,7 @@
  * Publishes webhooks of one kind that arrive in the same event loop turn as one message, which the broker syncs once
  * (docs/performance-notes.md#batching-per-event-loop-turn).
  */
-import { type Batcher, createBatcher } from '#libs/concurrency';
+import { type Batcher, createBatcher } from '#libs/infrastructure/concurrency';
 import type { SpoolEntry } from './webhook-spool.ts';
 
 /** Limits the size of a message, because the whole message is redelivered when one of its webhooks fails. */

@@ -6,8 +6,15 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError, notFound } from '#libs/errors';
-import { type Asset, createAsset, type HttpContext, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import {
+  type Asset,
+  createAsset,
+  type HttpContext,
+  type RouteHandlers,
+  sendAsset,
+  sendBytes,
+} from '#libs/infrastructure/http';
 import { agents } from '#services/agents';
 import type { Dependencies } from '../dependencies.ts';
 import { readPageFile } from './page-file.ts';

@@ -1,7 +1,13 @@
 /** Handlers of the routes that the gateway serves itself, by the handler names in the route table. */
-import type { ReplyOf, RouteInput } from '#libs/contract';
-import { createDocs, createDocsAssets, createDocument, type RouteHandler, type RouteHandlers } from '#libs/http';
-import type { Bus } from '#libs/nats';
+import type { ReplyOf, RouteInput } from '#libs/infrastructure/contract';
+import {
+  createDocs,
+  createDocsAssets,
+  createDocument,
+  type RouteHandler,
+  type RouteHandlers,
+} from '#libs/infrastructure/http';
+import type { Bus } from '#libs/infrastructure/nats';
 import { telegramWebhookSubject } from '#services/agents';
 import { bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';
 import { directory } from '#services/directory';

@@ -3,8 +3,8 @@
  * description, arguments and result of its route.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Actor, Route } from '#libs/contract';
-import { AppError } from '#libs/errors';
+import type { Actor, Route } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
 import {
   chooseFormat,
   compileRouteCall,
@@ -13,9 +13,9 @@ import {
   type RouteHandler,
   sendBytes,
   sendEmpty,
-} from '#libs/http';
-import { createMcp, mcpFormats, type McpTool, type McpTools } from '#libs/mcp';
-import { releaseVersion } from '#libs/release';
+} from '#libs/infrastructure/http';
+import { createMcp, mcpFormats, type McpTool, type McpTools } from '#libs/infrastructure/mcp';
+import { releaseVersion } from '#libs/infrastructure/release';
 import type { Dependencies } from '../dependencies.ts';
 import { admitUser } from '../auth.ts';
 

@@ -12,13 +12,19 @@ import {
 } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
-import type { ActorSigner } from '#libs/actor';
-import { AppError, unavailable } from '#libs/errors';
-import { type HttpContext, awaitsContinue, type RouteHandler, enforceResponsePace, enforceBodyPace } from '#libs/http';
-import type { Logger } from '#libs/logger';
-import type { CallContext } from '#libs/nats';
-import { readTraceIds } from '#libs/telemetry';
-import { countTransferred, copyStream } from '#libs/transfer';
+import type { ActorSigner } from '#libs/infrastructure/actor';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import {
+  type HttpContext,
+  awaitsContinue,
+  type RouteHandler,
+  enforceResponsePace,
+  enforceBodyPace,
+} from '#libs/infrastructure/http';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { CallContext } from '#libs/infrastructure/nats';
+import { readTraceIds } from '#libs/infrastructure/telemetry';
+import { countTransferred, copyStream } from '#libs/infrastructure/transfer';
 
 const requestHeaders = [
   'expect',

@@ -1,7 +1,7 @@
 /** Handles `GET /conversations/{id}/timeline`: one request to each service that owns a part of it (W9, W23). */
-import type { TimelineFact, TimelineItem } from '#libs/contract';
-import type { RouteHandlers } from '#libs/http';
-import { type CallContext, withoutActor } from '#libs/nats';
+import type { TimelineFact, TimelineItem } from '#libs/infrastructure/contract';
+import type { RouteHandlers } from '#libs/infrastructure/http';
+import { type CallContext, withoutActor } from '#libs/infrastructure/nats';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';

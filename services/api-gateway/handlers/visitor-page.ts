@@ -1,7 +1,7 @@
 /** Renders the visitor page of an agent in a language (rules/agents#embedded). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject } from '#libs/json';
+import { isJsonObject } from '#libs/infrastructure/json';
 import { maxChatBodyCharacters } from '#services/agents';
 
 const folder = join(import.meta.dirname, '..', 'chat-page');

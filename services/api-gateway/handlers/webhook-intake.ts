@@ -5,12 +5,12 @@
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '#libs/logger';
-import type { RouteInput } from '#libs/contract';
-import { type HttpContext, readRawBody, ByteBudget, type RouteHandler } from '#libs/http';
-import type { Bus } from '#libs/nats';
-import { packWebhooks } from '#libs/webhooks';
-import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { RouteInput } from '#libs/infrastructure/contract';
+import { type HttpContext, readRawBody, ByteBudget, type RouteHandler } from '#libs/infrastructure/http';
+import type { Bus } from '#libs/infrastructure/nats';
+import { packWebhooks } from '#libs/product/webhooks';
+import { type Counter, type Metrics, newRequestId } from '#libs/infrastructure/telemetry';
 import { batchPublishes } from './batch-publishes.ts';
 import { openSpool, type SpoolEntry, type WebhookSpool } from './webhook-spool.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
+import { createLogger } from '#libs/infrastructure/logger';
 import { openSpool, type SpoolEntry } from './webhook-spool.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });

@@ -5,8 +5,8 @@
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '#libs/logger';
-import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/webhooks';
+import type { Logger } from '#libs/infrastructure/logger';
+import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/product/webhooks';
 
 export interface SpoolEntry {
   readonly subject: string;

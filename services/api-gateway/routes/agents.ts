@@ -2,7 +2,7 @@
  * Agent records, the visitor chat and the messaging webhook (rules/agents#agents, rules/agents#visitor-chat,
  * rules/agents#messaging-webhook; D30 to D33d).
  */
-import { nullable, route, Type } from '#libs/contract';
+import { nullable, route, Type } from '#libs/infrastructure/contract';
 import { AgentChatIn, AgentChatOut, AgentOut, agents, ChatUpdates, maxChatWaitSeconds } from '#services/agents';
 
 /** Time for two attempts of the language model, after an earlier turn of the same thread. */

@@ -1,5 +1,5 @@
 /** Login, logout and whoami (rules/access#login; D40). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { directory, sessionsQuery } from '#services/directory';
 
 const rateLimited = {

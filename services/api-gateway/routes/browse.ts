@@ -1,5 +1,5 @@
 /** Public conversation metadata, holons and people (rules/discovery#browse; D17 to D18f, D28). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { BrowsedEvents, BrowsedJourney, conversations } from '#services/conversations';
 import { BrowsedHolon, directory, LookupIds, PublicHolon, PublicPerson } from '#services/directory';
 

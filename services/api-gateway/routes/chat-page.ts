@@ -2,7 +2,7 @@
  * Routes of the home page, and of the page on which visitors write to an agent. The pages use the public API. The
  * OpenAPI documents describe that API, but not these routes.
  */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 
 /**
  * The page is shown even when the agents service does not respond within this time; the first message then reports the

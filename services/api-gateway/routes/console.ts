@@ -2,7 +2,7 @@
  * Routes of the console for operators and editors. Its pages use only the public APIs, which the OpenAPI documents
  * describe (P6, S3).
  */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { directory } from '#services/directory';
 
 const page = { method: 'GET', tag: 'console', auth: 'none', documented: false } as const;

@@ -2,7 +2,7 @@
  * Conversations, their infos, question changes, room state and search (rules/conversations, rules/questions,
  * rules/room, rules/discovery).
  */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import {
   ConversationOut,
   conversations,

@@ -2,7 +2,7 @@
  * Routes of the live schemas and their pages (rules/http#live-schema). The schemas describe the other routes, not
  * these.
  */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 
 const page = { method: 'GET', tag: 'docs', auth: 'none', documented: false } as const;
 const ok = (contentType: string) => ({ 200: { description: 'OK', contentType } });

@@ -1,4 +1,4 @@
-import { Type } from '#libs/contract';
+import { Type } from '#libs/infrastructure/contract';
 
 /**
  * Returns the schema of the `If-Match` header of an update; `resource` names the object in the description

@@ -2,7 +2,7 @@
  * Conversation events, journey steps and the configuration of their pipeline jobs (rules/discovery#conversation-events,
  * rules/steps#step-configuration; D10, D11, D16b, D18f, D18g).
  */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { ConversationEvent, directory, EventJourney, StepConfig, StepConfigWrite, StepItem } from '#services/directory';
 
 const root = '/api/coherence';

@@ -2,7 +2,7 @@
  * The Model Context Protocol endpoint for assistants (rules/mcp). Its tools call the public APIs, which the documents
  * describe.
  */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 
 export const mcpRoutes = [
   route({

@@ -1,5 +1,5 @@
 /** Canonical audio, recordings, captions and the media path (rules/media; D27, T4). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { dataErrors } from '#services/conversations';
 import { AudioMetadata, audioUploadErrors, media, mediaPaths } from '#services/media';
 

@@ -1,5 +1,5 @@
 /** Timeline of a conversation (rules/conversations#timeline; W9, W23). */
-import { route, TimelineItem, Type } from '#libs/contract';
+import { route, TimelineItem, Type } from '#libs/infrastructure/contract';
 
 export const timelineRoutes = [
   route({

@@ -2,7 +2,7 @@
  * The transcript and its import evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D24,
  * D24a, T1, T5).
  */
-import { route, type RouteFormat, Type } from '#libs/contract';
+import { route, type RouteFormat, Type } from '#libs/infrastructure/contract';
 import {
   importEvidence,
   transcriptSearchFilters,

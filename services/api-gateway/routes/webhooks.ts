@@ -2,7 +2,7 @@
  * Webhooks of the booking and meeting providers (rules/bookings#booking-webhook, rules/providers#realtimekit; D19a,
  * D20, D33d).
  */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { conversations } from '#services/conversations';
 
 const bookingPath = '/api/coherence/hook/booking/{person_id}';

@@ -1,5 +1,5 @@
 /** Contract of booking webhooks. */
-import { byGateway, job, rpc, Type } from '#libs/contract';
+import { byGateway, job, rpc, Type } from '#libs/infrastructure/contract';
 import { AnyId } from '../schemas.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Returns the help text at GET /hook/booking/{person_id}. */
-import type { RequestOf } from '#libs/contract';
-import { rawBytes, type RawJson } from '#libs/nats';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { rawBytes, type RawJson } from '#libs/infrastructure/nats';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import { bookingTriggers } from './rules/booking-event.ts';

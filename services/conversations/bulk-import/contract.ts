@@ -1,5 +1,5 @@
 /** Contract of the bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`). */
-import { byOperators, maxId, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, maxId, nullable, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import { dataErrors, JsonStore } from '../schemas.ts';
 
 /** Id of a referenced object. In a dry run, 0 stands for an object that the same file creates. */

@@ -2,13 +2,13 @@
  * Bulk import of existing conversations (rules/workspace#bulk-import). Each call runs one set-based transaction, and
  * does not start pipeline jobs.
  */
-import { listSome, recordAudit } from '#libs/audit';
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import { parseJson } from '#libs/json';
-import type { RequestContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { listSome, recordAudit } from '#libs/infrastructure/audit';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import { parseJson } from '#libs/infrastructure/json';
+import type { RequestContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import { conversations } from '../contract.ts';
 import { DataTooLarge, findTooLarge } from '../refusals.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';

@@ -2,7 +2,7 @@
  * Statements of the bulk import. They compare a batch (JSON list of ImportItem) with the stored rows, and write all
  * changes at once.
  */
-import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { type BoundedField, maxDataBytes } from '../refusals.ts';
 import { nextUpdatedAt } from '../statements.ts';
 

@@ -11,7 +11,7 @@ import {
   type Static,
   Type,
   withoutActor,
-} from '#libs/contract';
+} from '#libs/infrastructure/contract';
 import { windowErrors } from '../room/contract.ts';
 import {
   AnyId,

@@ -1,7 +1,7 @@
 /** Statements of find-or-create, PATCH, `/recorded`, audio and `describe`. */
-import { insertEventSql } from '#libs/feed';
-import { keyStatements } from '#libs/idempotency';
-import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { insertEventSql } from '#libs/infrastructure/feed';
+import { keyStatements } from '#libs/infrastructure/idempotency';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { scopeParams, withinScope } from '../access.ts';
 import { conversationFeed } from '../feed/index.ts';
 import {

@@ -1,8 +1,8 @@
-import type { PayloadOf } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import { type JobRun, PermanentJobError } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import { type JobRun, PermanentJobError } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { conversationFeed } from '../feed/index.ts';

@@ -1,7 +1,7 @@
 /**
  * Contract of the deletion of conversations (D67), for services that store data of a conversation.
  */
-import { event, withoutActor, rpc, Type } from '#libs/contract';
+import { event, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
 import { Id, Instant } from '../schemas.ts';
 
 export const deletionReasons = ['booking_cancelled', 'bookings_joined', 'operator', 'account'] as const;

@@ -1,5 +1,5 @@
 /** Reports the states of conversations to other services (D67). */
-import type { ReplyOf, RequestOf } from '#libs/contract';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import * as statements from './statements.ts';

@@ -2,8 +2,8 @@
  * Deletion of conversations (D67). A deleted conversation is hidden at once, can be restored for some days, and is then
  * removed permanently. Jobs notify the other services.
  */
-import type { EventOutbox } from '#libs/feed';
-import type { Tx } from '#libs/orm';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Tx } from '#libs/infrastructure/orm';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { ConversationsConfig } from '../config.ts';

@@ -2,7 +2,7 @@
  * Statements on deleted conversations (D67). Only these statements and those on personal data use the table behind the
  * view.
  */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 import type { DeletionReason } from './contract.ts';
 

@@ -2,7 +2,7 @@
  * Removes deleted conversations permanently after the retention (D67). Runs in every replica, and skips rows that
  * another replica has locked.
  */
-import { formatInstant } from '#libs/time';
+import { formatInstant } from '#libs/infrastructure/time';
 import type { Dependencies } from '../dependencies.ts';
 import { notifyRemoved, retentionMicros } from './index.ts';
 import { countExpired, removeExpired } from './statements.ts';

@@ -2,8 +2,8 @@
  * Cache of people, holons and journeys of the directory, stored as the JSON text of replies. Change events are received
  * before the directory replies to the writer, so that clients read their own writes.
  */
-import type { ReplyOf } from '#libs/contract';
-import type { Bus, CallContext } from '#libs/nats';
+import type { ReplyOf } from '#libs/infrastructure/contract';
+import type { Bus, CallContext } from '#libs/infrastructure/nats';
 import { directory } from '#services/directory';
 import { BatchCache } from './batch-cache.ts';
 import { type CachedJourney, toJourney } from './journeys.ts';

@@ -2,7 +2,7 @@
  * Converts journeys of the directory to the form in which they are cached, and finds the steps that the pipeline uses
  * (D1, D6, D16a).
  */
-import type { ReplyOf } from '#libs/contract';
+import type { ReplyOf } from '#libs/infrastructure/contract';
 import type { directory } from '#services/directory';
 
 export interface JourneyStep {

@@ -2,7 +2,7 @@
  * Contract of search, summary and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to
  * D18g).
  */
-import { byClients, byUsers, maxId, nullable, rpc, Type } from '#libs/contract';
+import { byClients, byUsers, maxId, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
 import { AnyId, Instant, JsonDocument, PersonOut } from '../schemas.ts';
 

@@ -2,8 +2,8 @@
  * Handles search, summary and browse (rules/discovery; D5, D17, D18a to D18g, D28). All rows of a batch share one
  * look-up for people, one for holons and one for journeys.
  */
-import { isPossibleId, type RequestOf } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
+import { isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, notFound } from '#libs/infrastructure/errors';
 import {
   jsonListStream,
   type JsonStream,
@@ -13,8 +13,8 @@ import {
   type RequestContext,
   type TaggedReply,
   withTotal,
-} from '#libs/nats';
-import { formatInstant, parseInstant } from '#libs/time';
+} from '#libs/infrastructure/nats';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import {

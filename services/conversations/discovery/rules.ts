@@ -2,8 +2,8 @@
  * Renders search items and public conversations as JSON (rules/discovery#search-and-summary,
  * rules/discovery#publicconversation; D5, D18a).
  */
-import { parseJson } from '#libs/json';
-import { fold } from '#libs/text';
+import { parseJson } from '#libs/infrastructure/json';
+import { fold } from '#libs/infrastructure/text';
 import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
 import { chooseTitle, conversationTitle, readPublishing } from '../publishing.ts';
 import { joinJson, quoteInstant, type RowReferences } from '../representation.ts';

@@ -1,6 +1,15 @@
 /** Statements of search, summary and browse. Lists are read from a cursor. */
-import type { Database } from '#libs/orm';
-import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, type StreamOptions, t } from '#libs/sql';
+import type { Database } from '#libs/infrastructure/orm';
+import {
+  type Parameter,
+  type ParamsOf,
+  type RowOf,
+  type Sql,
+  sql,
+  statement,
+  type StreamOptions,
+  t,
+} from '#libs/infrastructure/sql';
 import { type Scope, scopeParams, scopeValues, withinScope } from '../access.ts';
 import { conversationSummary, titleSource } from '../statements.ts';
 

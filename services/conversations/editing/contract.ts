@@ -1,5 +1,5 @@
 /** Contract of creating, changing, deleting and restoring conversations over HTTP (rules/conversations#set-up; W8). */
-import { byClients, byUsers, type ErrorReasons, nullable, rpc, Type } from '#libs/contract';
+import { byClients, byUsers, type ErrorReasons, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { ConversationOut } from '../conversation/contract.ts';
 import { AnyId, dataErrors, Id, JsonStore } from '../schemas.ts';
 

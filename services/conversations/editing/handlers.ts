@@ -1,11 +1,11 @@
 /** Creates, changes, deletes and restores conversations over HTTP (rules/conversations#set-up; W8, W22, D67). */
-import { recordAudit } from '#libs/audit';
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { rawJson, type RawJson, type RequestContext, type TaggedReply, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { formatInstant } from '#libs/time';
+import { recordAudit } from '#libs/infrastructure/audit';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { rawJson, type RawJson, type RequestContext, type TaggedReply, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant } from '#libs/infrastructure/time';
 import { conversations } from '../contract.ts';
 import { deleteConversation, findAnyConversation, restoreDeleted } from '../deletion/index.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';

@@ -1,7 +1,7 @@
 /** Resolves the slugs and ids of a request to objects that the caller can see (W13, W22). */
-import { isPossibleId } from '#libs/contract';
-import { type AppError, appError } from '#libs/errors';
-import type { RequestContext } from '#libs/nats';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { type AppError, appError } from '#libs/infrastructure/errors';
+import type { RequestContext } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { HolonVisibility } from '../directory-cache/index.ts';
 

@@ -1,6 +1,6 @@
 /** Values of a conversation that its editors set (W8, W22). */
-import { type AppError, appError } from '#libs/errors';
-import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import { type AppError, appError } from '#libs/infrastructure/errors';
+import { formatInstant, type Instant, parseInstant } from '#libs/infrastructure/time';
 import { idsFromSql, parseSqlInstant } from '../representation.ts';
 import type { SummaryRow } from '../statements.ts';
 

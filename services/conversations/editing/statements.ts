@@ -1,5 +1,5 @@
 /** Statements of creating and changing conversations over HTTP. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { nextUpdatedAt, wholeConversation } from '../statements.ts';
 
 const fields = {

@@ -1,5 +1,5 @@
 /** Tables of bookings, which outlive their conversations (docs/adr/booking-matching.md), and of webhook receipts. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 import { ConversationSchema } from './conversation.entity.ts';
 
 export const BookingSchema = defineEntity({

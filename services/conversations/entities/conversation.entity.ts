@@ -1,5 +1,5 @@
 /** Tables of conversations and their dependent rows. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 
 /**
  * Each conversation is one row, so that a read is one look-up and a write one lock (docs/adr/conversation-storage.md).

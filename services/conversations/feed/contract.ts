@@ -2,7 +2,7 @@
  * Feed events of conversations (rules/events#types; V1, V9). Events of other services about dependent data use the
  * conversation as their subject.
  */
-import { feedEvent, noData, nullable, Type } from '#libs/contract';
+import { feedEvent, noData, nullable, Type } from '#libs/infrastructure/contract';
 import { deletionReasons } from '../deletion/contract.ts';
 import { refusedOutcomes } from '../receipts/contract.ts';
 

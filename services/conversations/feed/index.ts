@@ -1,7 +1,7 @@
 /** Adds feed events of conversations in the transaction that changes the conversation (V1, V2). */
-import type { FeedAccess } from '#libs/contract';
-import type { EventOutbox } from '#libs/feed';
-import type { Tx } from '#libs/orm';
+import type { FeedAccess } from '#libs/infrastructure/contract';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { DeletionReason } from '../deletion/contract.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import { idsFromSql } from '../representation.ts';

@@ -1,5 +1,5 @@
 /** Contract of webhooks of the meeting provider. */
-import { event, job, Type } from '#libs/contract';
+import { event, job, Type } from '#libs/infrastructure/contract';
 
 /** Facts about a meeting webhook that the gateway publishes in addition to its body. */
 export const MeetingWebhook = Type.Object({

@@ -4,10 +4,10 @@
  * forged webhook can only cause an early poll.
  */
 import { createHash } from 'node:crypto';
-import type { PayloadOf, Static } from '#libs/contract';
-import type { JobRun } from '#libs/jobs';
-import { isJsonObject, type JsonObject } from '#libs/json';
-import type { RunningConsumer } from '#libs/nats';
+import type { PayloadOf, Static } from '#libs/infrastructure/contract';
+import type { JobRun } from '#libs/infrastructure/jobs';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import type { RunningConsumer } from '#libs/infrastructure/nats';
 import {
   createRefusalLimit,
   createRefusalReceipts,
@@ -16,7 +16,7 @@ import {
   readWebhookBody,
   type ReceivedWebhook,
   startReceiptIntake,
-} from '#libs/webhooks';
+} from '#libs/product/webhooks';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { BookingOutcome } from '../receipts/contract.ts';

@@ -1,5 +1,5 @@
-import { idempotencyRecordsTable } from '#libs/idempotency';
-import { Migration } from '#libs/orm/migrations';
+import { idempotencyRecordsTable } from '#libs/infrastructure/idempotency';
+import { Migration } from '#libs/infrastructure/orm/migrations';
 
 /** Responses under an `Idempotency-Key` (W8, I1). */
 export class Migration20261205081500_editing extends Migration {

@@ -1,4 +1,4 @@
-import { OnlineMigration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
 
 /** Moments that no other row keeps: entered steps and the first state of a room (W9). */
 export class Migration20261205083000_timeline extends OnlineMigration {

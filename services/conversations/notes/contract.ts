@@ -1,5 +1,5 @@
 /** Contract of the notes of a conversation (rules/conversations#set-up; W8, W22). */
-import { byUsers, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { deniedErrors } from '../editing/contract.ts';
 import { AnyId, Instant, PersonOut } from '../schemas.ts';
 

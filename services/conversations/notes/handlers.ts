@@ -1,9 +1,9 @@
 /** Lists and adds notes of a conversation (rules/conversations#set-up; W8, W22). */
-import { isPossibleId, type RequestOf } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
-import { jsonPage, rawJson, type RawJson, type RequestContext, type TaggedReply } from '#libs/nats';
-import type { Queryable } from '#libs/sql';
-import { isBlank } from '#libs/text';
+import { isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import { jsonPage, rawJson, type RawJson, type RequestContext, type TaggedReply } from '#libs/infrastructure/nats';
+import type { Queryable } from '#libs/infrastructure/sql';
+import { isBlank } from '#libs/infrastructure/text';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import { requireId } from '../guards.ts';

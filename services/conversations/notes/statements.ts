@@ -1,5 +1,5 @@
 /** Statements on the notes of a conversation. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 const noteRow = {
   id: t.integer,

@@ -1,5 +1,5 @@
 /** Contract of conversations for operators (rules/operations-api). */
-import { byUsers, limitParameter, notAnOperator, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, limitParameter, notAnOperator, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
 import { AnyId } from '../schemas.ts';
 

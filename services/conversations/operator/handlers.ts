@@ -1,12 +1,12 @@
 /** Conversations for operators (rules/operations-api, rules/cli#admin-cli; D7a). */
-import { requireOpsOperator, requireOpsReader } from '#libs/actor';
-import { recordAudit } from '#libs/audit';
-import { type Actor, isPossibleId, type ReplyOf, type RequestOf } from '#libs/contract';
-import { decodeCursor, encodeCursor } from '#libs/cursor';
-import { type AppError, appError, notFound } from '#libs/errors';
-import { parseJson } from '#libs/json';
-import type { RequestContext } from '#libs/nats';
-import { formatInstant } from '#libs/time';
+import { requireOpsOperator, requireOpsReader } from '#libs/infrastructure/actor';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { type Actor, isPossibleId, type ReplyOf, type RequestOf } from '#libs/infrastructure/contract';
+import { decodeCursor, encodeCursor } from '#libs/infrastructure/cursor';
+import { type AppError, appError, notFound } from '#libs/infrastructure/errors';
+import { parseJson } from '#libs/infrastructure/json';
+import type { RequestContext } from '#libs/infrastructure/nats';
+import { formatInstant } from '#libs/infrastructure/time';
 import type { conversations } from '../contract.ts';
 import { findAnyConversation, listDeleted, retentionMicros } from '../deletion/index.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';

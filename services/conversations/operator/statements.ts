@@ -1,5 +1,5 @@
 /** Statements for operators. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 import { titleSource } from '../statements.ts';
 
 /** Columns of a conversation in a list. */

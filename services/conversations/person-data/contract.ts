@@ -1,5 +1,5 @@
 /** Contract of personal data in conversations, for `people export`, `people erase` and merges of people. */
-import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/infrastructure/contract';
 
 const after = Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first page.' });
 const next = Type.Union([Type.Integer(), Type.Null()], {

@@ -1,10 +1,10 @@
 /** Exports and erases personal data in conversations, and merges people (rules/people#merge-people; I3, I5). */
-import { onBehalfOf, recordAudit } from '#libs/audit';
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { removeRecordsOfPerson } from '#libs/idempotency';
-import { jsonPage, type RawJson, type RequestContext } from '#libs/nats';
-import { transactionOrDryRun } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { onBehalfOf, recordAudit } from '#libs/infrastructure/audit';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { removeRecordsOfPerson } from '#libs/infrastructure/idempotency';
+import { jsonPage, type RawJson, type RequestContext } from '#libs/infrastructure/nats';
+import { transactionOrDryRun } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { attendeeKey } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
 import { notifyRemoved } from '../deletion/index.ts';

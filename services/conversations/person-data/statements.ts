@@ -2,7 +2,7 @@
  * Statements on personal data in conversations, including deleted ones (D67). They scan windows of ids, because room
  * contents have no index.
  */
-import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** Number of conversations that one statement scans. */

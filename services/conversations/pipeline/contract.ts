@@ -1,5 +1,5 @@
 /** Contract of the reports of pipeline workers, and of the list of conversations in pipeline steps (P5). */
-import { byUsers, job, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, notAnOperator, nullable, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import { Id } from '../schemas.ts';
 
 export const PublishingPatch = Type.Object(

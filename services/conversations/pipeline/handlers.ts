@@ -1,8 +1,8 @@
 /**
  * Lists conversations in steps with a pipeline job (P5). The service that owns the job reports the state of the job.
  */
-import { requireOpsReader } from '#libs/actor';
-import { type Actor, isPossibleId, type ReplyOf, type RequestOf } from '#libs/contract';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { type Actor, isPossibleId, type ReplyOf, type RequestOf } from '#libs/infrastructure/contract';
 import type { Dependencies } from '../dependencies.ts';
 import type { PipelineEntry, pipelineRpcs } from './contract.ts';
 import { isConversation, listCurrentEntries } from './statements.ts';

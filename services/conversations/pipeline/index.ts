@@ -2,9 +2,9 @@
  * Starts the pipeline job of a step (rules/steps#pipeline-jobs), through the outbox and in the transaction that moves
  * the conversation.
  */
-import type { CallContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { jobOf, transcriptImport } from '#libs/pipeline';
+import type { CallContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { jobOf, transcriptImport } from '#libs/product/pipeline';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import { emitStepEntered } from '../feed/index.ts';

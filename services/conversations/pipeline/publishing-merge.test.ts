@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseJson } from '#libs/json';
-import { wrapValue } from '#libs/pipeline-worker';
+import { parseJson } from '#libs/infrastructure/json';
+import { wrapValue } from '#libs/product/pipeline-worker';
 import { mergePublishing } from './publishing-merge.ts';
 
 const envelope = (value: unknown) => ({ value, provenance: { model: 'm' } });

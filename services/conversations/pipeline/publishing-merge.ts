@@ -4,8 +4,8 @@
  * preserved unless empty. Artifacts are replaced.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '#libs/json';
-import { digestValue } from '#libs/pipeline-worker';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import { digestValue } from '#libs/product/pipeline-worker';
 
 export interface PublishingPatch {
   readonly fields?: JsonObject;

@@ -1,5 +1,5 @@
 /** Statements on pipeline entries, waiting conversations, and `infos.publishing`. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** Replaces `infos.publishing`. The caller must have locked the row. */

@@ -2,11 +2,11 @@
  * Processes reports of pipeline jobs: publishes values, adds a note, advances the step (rules/steps#pipeline-jobs; D6,
  * D18a).
  */
-import type { PayloadOf } from '#libs/contract';
-import type { JobRun } from '#libs/jobs';
-import { isJsonObject, parseJson } from '#libs/json';
-import type { Tx } from '#libs/orm';
-import { publishingSummary, videohostPublish } from '#libs/pipeline';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobRun } from '#libs/infrastructure/jobs';
+import { isJsonObject, parseJson } from '#libs/infrastructure/json';
+import type { Tx } from '#libs/infrastructure/orm';
+import { publishingSummary, videohostPublish } from '#libs/product/pipeline';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';

@@ -1,5 +1,5 @@
 /** Contract of recording questions that were displayed. */
-import { byClients, rpc, Type } from '#libs/contract';
+import { byClients, rpc, Type } from '#libs/infrastructure/contract';
 import { AnyId, dataErrors, Instant } from '../schemas.ts';
 
 export const QuestionChange = Type.Object(

@@ -1,9 +1,9 @@
 /** Handles POST /conversations/{id}/question-changes (rules/questions#record-a-change; D14 to D16a). */
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { AppError, appError, notFound } from '#libs/errors';
-import { type TaggedReply, withOutcome } from '#libs/nats';
-import type { Queryable } from '#libs/sql';
-import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { AppError, appError, notFound } from '#libs/infrastructure/errors';
+import { type TaggedReply, withOutcome } from '#libs/infrastructure/nats';
+import type { Queryable } from '#libs/infrastructure/sql';
+import { formatInstant, type Instant, parseInstant } from '#libs/infrastructure/time';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';

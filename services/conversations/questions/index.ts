@@ -1,5 +1,5 @@
 /** Moves question changes of merged conversations, and updates their question state. */
-import type { Tx } from '#libs/orm';
+import type { Tx } from '#libs/infrastructure/orm';
 import { parseSqlInstant } from '../representation.ts';
 import { deriveQuestionState } from './rules.ts';
 import { listQuestionChanges, replaceQuestionState } from './statements.ts';

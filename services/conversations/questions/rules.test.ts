@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseJson } from '#libs/json';
-import { formatInstant, parseInstant, type Instant } from '#libs/time';
+import { parseJson } from '#libs/infrastructure/json';
+import { formatInstant, parseInstant, type Instant } from '#libs/infrastructure/time';
 import { deriveQuestionState, type RecordedChange } from './rules.ts';
 
 interface State {

@@ -1,5 +1,5 @@
 /** Derives order, active question and durations from recorded changes (rules/questions#record-a-change; D14a). */
-import { formatInstant, type Instant } from '#libs/time';
+import { formatInstant, type Instant } from '#libs/infrastructure/time';
 
 export interface RecordedChange {
   readonly questionId: number;

@@ -1,5 +1,5 @@
 /** Statements on recorded question changes. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** The conversation's journey, and the change with the key. Without such a change its columns are null. */

@@ -1,6 +1,6 @@
 /** Operations of operators on booking and meeting webhooks (P4). A bulk replay runs in one audited transaction. */
-import { recordAudit } from '#libs/audit';
-import { webhookAdminHandlers } from '#libs/webhooks';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { webhookAdminHandlers } from '#libs/product/webhooks';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { receiptSearch } from './statements.ts';

@@ -1,7 +1,7 @@
 /** Stores and settles webhook receipts (D20, D68). */
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
-import { type StoredBody, maxStoredBytes } from '#libs/webhooks';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
+import { type StoredBody, maxStoredBytes } from '#libs/product/webhooks';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 import { countReceipts, updateSettled, upsertReceipt } from './statements.ts';
 

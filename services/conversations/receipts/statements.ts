@@ -1,6 +1,6 @@
 /** Statements on webhook receipts (D20, D68). */
-import { declareDropContents, declareReceiptSearch } from '#libs/webhooks';
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { declareDropContents, declareReceiptSearch } from '#libs/product/webhooks';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 
 const receiptRow = {

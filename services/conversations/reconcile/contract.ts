@@ -1,5 +1,5 @@
 /** Contract of the reconciliation of Cal.com bookings (B1, B2). */
-import { byUsers, job, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, notAnOperator, nullable, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import { Instant } from '../schemas.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });

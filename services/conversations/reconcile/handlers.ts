@@ -1,9 +1,9 @@
 /** Starts the reconciliation of bookings for operators (B1). */
-import { requireOpsOperator } from '#libs/actor';
-import { recordAudit } from '#libs/audit';
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { appError } from '#libs/errors';
-import type { RequestContext } from '#libs/nats';
+import { requireOpsOperator } from '#libs/infrastructure/actor';
+import { recordAudit } from '#libs/infrastructure/audit';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { appError } from '#libs/infrastructure/errors';
+import type { RequestContext } from '#libs/infrastructure/nats';
 import { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import type { reconcileRpcs } from './contract.ts';

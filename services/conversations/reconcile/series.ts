@@ -2,9 +2,9 @@
  * Job `conversations.booking-series` (D81). Cal.com sends only one webhook when the rest of a series is cancelled, so
  * the job requests the other occurrences and submits the missing cancellations.
  */
-import type { PayloadOf } from '#libs/contract';
-import { unavailable } from '#libs/errors';
-import type { JobRun } from '#libs/jobs';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import { unavailable } from '#libs/infrastructure/errors';
+import type { JobRun } from '#libs/infrastructure/jobs';
 import { directory } from '#services/directory';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 /** Statements on stored bookings by uid, and on the last reconciliation (B1, B2). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns stored bookings by uid; `attendees` is JSON, `{key: {present}}`. */
 export const findKnown = statement.many({

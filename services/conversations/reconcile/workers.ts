@@ -3,11 +3,11 @@
  * platform is down. The job compares bookings with Cal.com, and submits missing events as receipts marked `reconciled`.
  */
 import { createHash } from 'node:crypto';
-import type { PayloadOf } from '#libs/contract';
-import { type JobRun, PermanentJobError } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
-import { formatInstant } from '#libs/time';
-import { selectStoredBody } from '#libs/webhooks';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import { type JobRun, PermanentJobError } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant } from '#libs/infrastructure/time';
+import { selectStoredBody } from '#libs/product/webhooks';
 import { directory } from '#services/directory';
 import { findConversationJourney } from '../booking/index.ts';
 import { conversations } from '../contract.ts';

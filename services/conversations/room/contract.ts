@@ -1,5 +1,13 @@
 /** Contract of the room of a conversation (rules/room#room-state). */
-import { byClients, type ErrorReasons, singleLine, nullable, rpc, type Static, Type } from '#libs/contract';
+import {
+  byClients,
+  type ErrorReasons,
+  singleLine,
+  nullable,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/infrastructure/contract';
 import { AnyId, dataErrors, Instant, JsonDocument, optionalInstant } from '../schemas.ts';
 
 export const windowErrors: ErrorReasons = {

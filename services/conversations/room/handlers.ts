@@ -1,8 +1,8 @@
 /** Reads and writes the room state (rules/room#room-state; D23). */
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import type { RequestContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import type { RequestContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import { requireId } from '../guards.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { formatInstant, type Instant } from '#libs/time';
+import { formatInstant, type Instant } from '#libs/infrastructure/time';
 import {
   findBoundaryConflict,
   type IncomingWindow,

@@ -2,9 +2,9 @@
  * Merges the room state, which is one JSON object and includes the transcript window with two write-once boundaries
  * (rules/room#room-state, rules/room#transcript-window; D7b, D8, D22, D23, D26b).
  */
-import { appError, type AppError } from '#libs/errors';
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
-import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import { appError, type AppError } from '#libs/infrastructure/errors';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { formatInstant, type Instant, parseInstant } from '#libs/infrastructure/time';
 import type { RoomWrite } from './contract.ts';
 
 export interface RoomMerge {

@@ -1,6 +1,6 @@
 /** Statements on the room state. */
-import { insertEventSql } from '#libs/feed';
-import { sql, statement, t } from '#libs/sql';
+import { insertEventSql } from '#libs/infrastructure/feed';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { conversationFeed } from '../feed/index.ts';
 import { nextUpdatedAt } from '../statements.ts';
 

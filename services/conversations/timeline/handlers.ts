@@ -1,8 +1,8 @@
 /** What the conversations service knows of the history of a conversation (rules/conversations#timeline; W9, W23). */
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import { listFailedJobs } from '#libs/jobs';
-import { isJsonObject, parseJson } from '#libs/json';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import { listFailedJobs } from '#libs/infrastructure/jobs';
+import { isJsonObject, parseJson } from '#libs/infrastructure/json';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';
 import { requireId } from '../guards.ts';

@@ -1,7 +1,7 @@
 /** Items of the timeline from stored moments (W9, W23). */
-import type { TimelineFact } from '#libs/contract';
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
-import { formatInstant, parseInstant } from '#libs/time';
+import type { TimelineFact } from '#libs/infrastructure/contract';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
 
 type Kind = TimelineFact['kind'];
 

@@ -1,5 +1,5 @@
 /** Statements of the timeline (W9). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 export const addEnteredStep = statement.none({
   name: 'timeline.enter-step',

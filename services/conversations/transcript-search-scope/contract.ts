@@ -1,5 +1,5 @@
 /** Contract of filters and permissions for the search in transcripts (rules/transcripts#search; T2, T6). */
-import { nullable, rpc, Type, withoutActor } from '#libs/contract';
+import { nullable, rpc, Type, withoutActor } from '#libs/infrastructure/contract';
 import { Instant } from '../schemas.ts';
 
 const ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: 1_000 });

@@ -1,7 +1,7 @@
 /** Resolves filters and permissions for the search in transcripts (rules/transcripts#search; T2, T6, D18f, D69). */
-import { isPossibleId, type ReplyOf, type RequestOf, type Static } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import { type CallContext, withoutActor, type RequestContext } from '#libs/nats';
+import { isPossibleId, type ReplyOf, type RequestOf, type Static } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import { type CallContext, withoutActor, type RequestContext } from '#libs/infrastructure/nats';
 import { isWithin } from '../access.ts';
 import type { conversations } from '../contract.ts';
 import type { Dependencies, Operations } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 /** Statements for the search in transcripts. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { conversationSummary, titleSource } from '../statements.ts';
 
 /** Returns the events that own a conversation, with one index look-up per event. */

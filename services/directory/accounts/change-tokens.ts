@@ -1,6 +1,6 @@
 /** Effects of account changes on the account's login sessions and service keys (rules/access#credentials). */
-import type { Jobs } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
 import { keyEvents } from '../keys/contract.ts';
 import { findAccountKeys, revokeAccountKeys } from '../keys/index.ts';
 import { sessionEvents } from './contract.ts';

@@ -10,8 +10,8 @@ import {
   singleLine,
   Type,
   withoutActor,
-} from '#libs/contract';
-import { FieldChange } from '#libs/history';
+} from '#libs/infrastructure/contract';
+import { FieldChange } from '#libs/product/history';
 import {
   actorFacts,
   anyId,

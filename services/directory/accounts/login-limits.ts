@@ -3,10 +3,10 @@
  * docs/adr/login-throttling.md
  */
 import { createHash } from 'node:crypto';
-import { type AuditContext, recordAudit } from '#libs/audit';
-import { AppError } from '#libs/errors';
-import type { Database } from '#libs/orm';
-import type { Metrics } from '#libs/telemetry';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import { AppError } from '#libs/infrastructure/errors';
+import type { Database } from '#libs/infrastructure/orm';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 import { type AttemptRow, countAttempt, findAttempts } from './statements/sessions.ts';
 
 const reasons = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { demoValues } from '#libs/config';
+import { demoValues } from '#libs/infrastructure/config';
 import { createPasswords, createToken, deriveArgon2id, findPasswordProblem, parseToken } from './rules.ts';
 
 describe('passwords (D40)', () => {

@@ -3,8 +3,8 @@
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { isPublicSecret } from '#libs/config';
-import { appError, unavailable } from '#libs/errors';
+import { isPublicSecret } from '#libs/infrastructure/config';
+import { appError, unavailable } from '#libs/infrastructure/errors';
 import { createSecret, randomId, sha256 } from '../keys/index.ts';
 
 interface Argon2Cost {

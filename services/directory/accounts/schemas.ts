@@ -1,5 +1,5 @@
 /** Accounts as the open API returns and accepts them (W7, W12, W19). */
-import { nullable, type Static, Type } from '#libs/contract';
+import { nullable, type Static, Type } from '#libs/infrastructure/contract';
 import { instant, limitParameter, rowId, searchText } from '../api-objects/contract.ts';
 
 /** All groups that grant rights. */

@@ -1,7 +1,7 @@
 /** The last active superuser keeps the rights: without one, accounts can be managed in the admin CLI only (W7). */
-import type { Actor } from '#libs/contract';
-import { AppError, appError } from '#libs/errors';
-import type { Tx } from '#libs/orm';
+import type { Actor } from '#libs/infrastructure/contract';
+import { AppError, appError } from '#libs/infrastructure/errors';
+import type { Tx } from '#libs/infrastructure/orm';
 import { hasSuperuser, lockSuperusers } from './statements/accounts.ts';
 
 /**

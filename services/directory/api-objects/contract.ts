@@ -12,7 +12,7 @@ import {
   type TProperties,
   type TSchema,
   Type,
-} from '#libs/contract';
+} from '#libs/infrastructure/contract';
 
 export const jsonObject = Type.Record(Type.String(), Type.Unknown());
 export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });

@@ -2,7 +2,7 @@
  * Builds the JSON of the objects of the open API (rules/memberships#membership-lists), for every statement of
  * `/api/v1`. Nested objects have no timestamps; items of people, holon and search lists have them (D47a).
  */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns the SQL of the actor fields for a row of `accounts`. */
 export function actorFieldsSql(alias: string): Sql {

@@ -2,7 +2,7 @@
  * Browse, look-ups by id, and conversation events (rules/discovery#browse, rules/discovery#conversation-events; D10,
  * D11, D17, D18).
  */
-import { anyActor, byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
+import { anyActor, byClients, byUsers, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { jsonDocument } from '../api-objects/contract.ts';
 
 /** Maximum ids of one look-up (rules/http#limits). */

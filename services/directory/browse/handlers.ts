@@ -2,7 +2,7 @@
  * Handlers of browse, look-ups by id, and conversation events (rules/discovery#browse; D10, D11, D17, D18, D18f). Each
  * request runs one statement.
  */
-import type { HandlersOf } from '#libs/nats';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';

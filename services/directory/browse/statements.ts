@@ -2,7 +2,7 @@
  * Statements for browse, look-ups, conversation events and their journeys, limited to what the caller can see (D10,
  * D11, D18d, D18f). PostgreSQL builds the JSON.
  */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { infoFieldGroupsSql } from '../classes/index.ts';
 import { bodyRow } from '../lists/index.ts';
 import { holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/index.ts';

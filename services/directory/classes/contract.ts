@@ -1,5 +1,5 @@
 /** Read operations on classes of the open API (rules/journeys#classes). */
-import { byUsers, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { JourneyListItem } from '../journeys/contract.ts';
 
 const infoField = Type.Object(

@@ -1,5 +1,5 @@
 /** Returns the classes of the open API (rules/journeys#classes). */
-import type { HandlersOf } from '#libs/nats';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import type { classRpcs } from './contract.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AppError } from '#libs/errors';
-import { type JsonObject, parseJson } from '#libs/json';
+import { AppError } from '#libs/infrastructure/errors';
+import { type JsonObject, parseJson } from '#libs/infrastructure/json';
 import { checkInfoFields, readInfoFields } from './rules.ts';
 
 const fields = readInfoFields([

@@ -1,6 +1,6 @@
 /** Validates info fields by the `info_field_groups` of the class (rules/holons#update-a-holon; D46a). */
-import { AppError } from '#libs/errors';
-import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { AppError } from '#libs/infrastructure/errors';
+import { isJsonObject, isRawNumber, type JsonObject } from '#libs/infrastructure/json';
 import { isLonger, maxDescriptionLength } from '../api-objects/contract.ts';
 import { isWebAddress, readRichText } from '../texts/index.ts';
 

@@ -1,5 +1,5 @@
 /** Classes of the open API, and the info fields of a class (rules/journeys#classes). */
-import { sql, type Sql, statement, t } from '#libs/sql';
+import { sql, type Sql, statement, t } from '#libs/infrastructure/sql';
 import { journeyListItemSql } from '../journeys/index.ts';
 import { bodyRow } from '../lists/index.ts';
 

@@ -1,5 +1,5 @@
 /** Tables of accounts, login sessions, the login throttle, and authority over holons. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';
 

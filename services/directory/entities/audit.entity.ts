@@ -1,4 +1,4 @@
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 import { AccountSchema } from './account.entity.ts';
 import { JourneyStepSchema } from './holon.entity.ts';
 

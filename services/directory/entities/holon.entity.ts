@@ -1,5 +1,5 @@
 /** Tables of classes with allowed children, spheres, journeys, and holons with their attachments. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 
 export const SphereSchema = defineEntity({
   name: 'Sphere',

@@ -1,5 +1,5 @@
 /** Tables of memberships and relationships at steps of journeys, and their notes. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
 import { JourneySchema, JourneyStepSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';

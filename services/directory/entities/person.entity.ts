@@ -1,4 +1,4 @@
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 
 export const PersonSchema = defineEntity({
   name: 'Person',

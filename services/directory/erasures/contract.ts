@@ -1,5 +1,5 @@
 /** Erasure of a person in all services: started over HTTP and by `doctor --after-restore`, run by a job (rules/people#export-and-erasure; W1, W20). */
-import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
+import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { anyId, ifMatch, instant, rowId, v1Errors } from '../api-objects/contract.ts';
 import { chatIds } from '../person-data/contract.ts';
 

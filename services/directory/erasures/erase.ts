@@ -1,8 +1,8 @@
 /** Erases a person from one service after the other (rules/people#export-and-erasure; W20). */
-import { type AuditContext, onBehalfOf } from '#libs/audit';
-import type { ChangeOrigin } from '#libs/contract';
-import type { Bus, CallContext } from '#libs/nats';
-import type { Queryable } from '#libs/sql';
+import { type AuditContext, onBehalfOf } from '#libs/infrastructure/audit';
+import type { ChangeOrigin } from '#libs/infrastructure/contract';
+import type { Bus, CallContext } from '#libs/infrastructure/nats';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';

@@ -2,12 +2,19 @@
  * Starts and shows erasures of people (rules/people#export-and-erasure; W1, W19, W20), and repeats recorded ones after a
  * restore (rules/operations#after-a-restore).
  */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import { isPossibleId, type ChangeOrigin } from '#libs/contract';
-import { AppError, badRequest, notFound } from '#libs/errors';
-import { type Bus, type HandlersOf, rawJson, type RequestContext, withOutcome, withoutActor } from '#libs/nats';
-import { transactionOrDryRun, type Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import { isPossibleId, type ChangeOrigin } from '#libs/infrastructure/contract';
+import { AppError, badRequest, notFound } from '#libs/infrastructure/errors';
+import {
+  type Bus,
+  type HandlersOf,
+  rawJson,
+  type RequestContext,
+  withOutcome,
+  withoutActor,
+} from '#libs/infrastructure/nats';
+import { transactionOrDryRun, type Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { agents } from '#services/agents';
 import type { Dependencies } from '../dependencies.ts';
 import { retainSuperuser } from '../accounts/index.ts';

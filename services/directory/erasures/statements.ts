@@ -1,5 +1,5 @@
 /** Statements on erasures in progress (W20). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Days for which finished erasures are stored. */
 const retentionDays = 30;

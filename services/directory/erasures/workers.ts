@@ -1,7 +1,7 @@
 /** The job that erases a person; it continues after failures and restarts (W20). */
-import type { PayloadOf, ChangeOrigin } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import { type JobHandler, type OnDead, PermanentJobError } from '#libs/jobs';
+import type { PayloadOf, ChangeOrigin } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import { type JobHandler, type OnDead, PermanentJobError } from '#libs/infrastructure/jobs';
 import type { Dependencies } from '../dependencies.ts';
 import { eraseFromDirectory } from '../person-data/index.ts';
 import { type ErasedService, erasureJobs } from './contract.ts';

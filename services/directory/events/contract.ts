@@ -1,5 +1,5 @@
 /** Events of the directory: for the public feed, and for caches of other services (rules/events; V1, V4, V9, V10). */
-import { event, feedEvent, noData, nullable, rowId, Type } from '#libs/contract';
+import { event, feedEvent, noData, nullable, rowId, Type } from '#libs/infrastructure/contract';
 
 const onJourney = {
   journey_id: nullable(Type.Integer({ description: 'Id of its journey.' })),

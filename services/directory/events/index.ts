@@ -1,7 +1,7 @@
 /** Adds feed events in the transaction of the change (V1, V2, V9). */
-import type { FeedAccess, FeedEvent, noData } from '#libs/contract';
-import type { EventOutbox } from '#libs/feed';
-import type { Tx } from '#libs/orm';
+import type { FeedAccess, FeedEvent, noData } from '#libs/infrastructure/contract';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Tx } from '#libs/infrastructure/orm';
 import { directoryFeed } from './contract.ts';
 import { listMemberships, listRelationships, recordDeletedHolons } from './statements.ts';
 

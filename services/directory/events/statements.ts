@@ -1,5 +1,5 @@
 /** Reads memberships and relationships in the form in which feed events contain them (rules/events; V9). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 const journeyRow = { journey_id: t.integer.nullable, journey: t.text.nullable };
 

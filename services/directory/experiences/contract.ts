@@ -1,5 +1,14 @@
 /** Experiences of the open API (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import { byUsers, job, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
+import {
+  byUsers,
+  job,
+  singleLine,
+  nullable,
+  withoutActor,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/infrastructure/contract';
 import { anyId, HolonPublic, maxDescriptionLength, maxNameLength, rowId, v1Errors } from '../api-objects/contract.ts';
 import { holonUpdate } from '../holons/contract.ts';
 

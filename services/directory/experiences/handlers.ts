@@ -1,11 +1,11 @@
 /** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
-import { AppError, badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type JsonObject, parseJson } from '#libs/json';
-import { type HandlersOf, rawJson, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { isBlank } from '#libs/text';
+import { type Actor, isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { type HandlersOf, rawJson, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { isBlank } from '#libs/infrastructure/text';
 import type { Dependencies } from '../dependencies.ts';
 import { checkInfoFields, readInfoFields } from '../classes/index.ts';
 import { holonEvents } from '../events/contract.ts';

@@ -1,5 +1,5 @@
 /** Statements that create experiences and set their logos (rules/holons#experiences; D51, D51a). */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { infoFieldGroupsSql } from '../classes/index.ts';
 import { canEditHolonSql, holonPublicSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
 import { experienceClassSlug } from './contract.ts';

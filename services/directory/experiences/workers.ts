@@ -1,7 +1,7 @@
 /** Sets the logo of a holon (rules/media#logo; D51). */
-import type { PayloadOf } from '#libs/contract';
-import { type HistoryContext, historyContextOfJob } from '#libs/history';
-import type { JobHandler } from '#libs/jobs';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import { type HistoryContext, historyContextOfJob } from '#libs/product/history';
+import type { JobHandler } from '#libs/infrastructure/jobs';
 import { media } from '#services/media';
 import type { Dependencies } from '../dependencies.ts';
 import { holonEvents } from '../events/contract.ts';

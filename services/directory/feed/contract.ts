@@ -1,5 +1,5 @@
 /** Operations that the events service calls to find out which accounts can read an event (rules/events; V4, D48). */
-import { nullable, withoutActor, rpc, Type } from '#libs/contract';
+import { nullable, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
 
 const ids = Type.Array(Type.Integer(), { maxItems: 1_000 });
 const accountField = {

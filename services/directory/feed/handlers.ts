@@ -1,6 +1,6 @@
 /** Returns which feed events an account can read (rules/events#feed; V4, D48). */
-import { isPossibleId } from '#libs/contract';
-import type { HandlersOf } from '#libs/nats';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import type { Viewer } from '../visibility/index.ts';

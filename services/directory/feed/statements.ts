@@ -1,5 +1,5 @@
 /** Returns which holons and other subjects of events an account can read (rules/events; V4, D48). */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow } from '../lists/index.ts';
 import {
   coveredHolonsSql,

@@ -1,6 +1,6 @@
 /** History of people, holons, memberships, relationships, journeys, classes and accounts (W10). */
-import { byGateway, byUsers, nullable, rowId, rpc, Type, withoutActor } from '#libs/contract';
-import { historyItem } from '#libs/history';
+import { byGateway, byUsers, nullable, rowId, rpc, Type, withoutActor } from '#libs/infrastructure/contract';
+import { historyItem } from '#libs/product/history';
 import { limitParameter, v1Errors } from '../api-objects/contract.ts';
 
 /** Default page size (rules/http#limits). */

@@ -1,9 +1,9 @@
 /** Pages of an object's history, for callers that may edit the object (W10, W17). */
-import { type Actor, isPossibleId, mayEditWorkspace, type RequestOf } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
-import { readHistoryCursor } from '#libs/history';
-import type { HandlersOf } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import { type Actor, isPossibleId, mayEditWorkspace, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import { readHistoryCursor } from '#libs/product/history';
+import type { HandlersOf } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';

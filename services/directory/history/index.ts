@@ -1,2 +1,2 @@
-/** Recording of changes; see `History` of `#libs/history`. */
+/** Recording of changes; see `History` of `#libs/product/history`. */
 export { createDirectoryHistory, type DirectoryHistory } from './statements/snapshots.ts';

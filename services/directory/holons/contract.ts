@@ -2,8 +2,17 @@
  * Operations on holons: lists, updates and visibility (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to
  * D49).
  */
-import { anyActor, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
-import { FieldChange } from '#libs/history';
+import {
+  anyActor,
+  byUsers,
+  singleLine,
+  nullable,
+  withoutActor,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/infrastructure/contract';
+import { FieldChange } from '#libs/product/history';
 import {
   anyId,
   HolonDetail,

@@ -1,8 +1,8 @@
 /** Validates an update of a holon and describes its changes (rules/holons#update-a-holon; D46a). */
 import countries from 'i18n-iso-countries/index.js'; // This entry point omits the country names in eighty languages.
-import { badRequest } from '#libs/errors';
-import type { JsonObject } from '#libs/json';
-import { isBlank } from '#libs/text';
+import { badRequest } from '#libs/infrastructure/errors';
+import type { JsonObject } from '#libs/infrastructure/json';
+import { isBlank } from '#libs/infrastructure/text';
 import type { InfosChange } from '../classes/index.ts';
 import { findLinkProblem, findSlugProblem, requireRichText } from '../texts/index.ts';
 import type { HolonUpdate } from './contract.ts';

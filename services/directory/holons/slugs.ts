@@ -1,6 +1,6 @@
 /** Generates slugs of holons, by the rule of the workspace file. */
 import { randomInt } from 'node:crypto';
-import { fold } from '#libs/text';
+import { fold } from '#libs/infrastructure/text';
 
 const maxBaseLength = 80;
 const suffixLength = 6;

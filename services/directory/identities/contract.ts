@@ -1,5 +1,5 @@
 /** Operations on identities of an identity provider, linked to accounts (rules/access#identity-provider). */
-import { byGateway, byUsers, type ErrorReasons, singleLine, nullable, rpc, Type } from '#libs/contract';
+import { byGateway, byUsers, type ErrorReasons, singleLine, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { actorFacts, anyId, instant, rowId, v1Errors } from '../api-objects/contract.ts';
 
 const issuer = singleLine({ minLength: 1, maxLength: 512, description: 'As in `iss` of its tokens.' });

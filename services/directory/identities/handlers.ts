@@ -2,11 +2,11 @@
  * Handlers of identities: verification for gateways, and links that operators manage (rules/access#identity-provider;
  * S2, S5).
  */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import { isPossibleId } from '#libs/contract';
-import { AppError, appError, notFound } from '#libs/errors';
-import { type HandlersOf, rawJson } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, appError, notFound } from '#libs/infrastructure/errors';
+import { type HandlersOf, rawJson } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { changeTokens, createToken, requireSuperuser, tokenLifetimeSeconds } from '../accounts/index.ts';
 import { bodyOf } from '../lists/index.ts';

@@ -1,5 +1,5 @@
 /** Statements on identities of accounts. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { actorFieldsSql } from '../api-objects/index.ts';
 import { bodyRow } from '../lists/index.ts';
 

@@ -8,7 +8,7 @@ import {
   type Static,
   Type,
   withoutActor,
-} from '#libs/contract';
+} from '#libs/infrastructure/contract';
 import {
   extend,
   idList,

@@ -2,13 +2,13 @@
  * Handlers of journeys, their steps and the configuration of steps (rules/journeys#journeys,
  * rules/steps#step-configuration; D16b, D47).
  */
-import { requireOpsReader } from '#libs/actor';
-import { listSome, recordAudit } from '#libs/audit';
-import type { Actor } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
-import { type HandlersOf, rawJson } from '#libs/nats';
-import { dropUndeclared, type PipelineJob, validateStepConfig } from '#libs/pipeline';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { listSome, recordAudit } from '#libs/infrastructure/audit';
+import type { Actor } from '#libs/infrastructure/contract';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { type HandlersOf, rawJson } from '#libs/infrastructure/nats';
+import { dropUndeclared, type PipelineJob, validateStepConfig } from '#libs/product/pipeline';
 import type { Dependencies } from '../dependencies.ts';
 import { everyField } from '../api-objects/contract.ts';
 import { bodyOf } from '../lists/index.ts';

@@ -1,6 +1,6 @@
 /** Rules for writing step configuration (rules/steps#step-configuration; D16b). */
-import { appError } from '#libs/errors';
-import { isJsonObject, type JsonObject, mergePatch } from '#libs/json';
+import { appError } from '#libs/infrastructure/errors';
+import { isJsonObject, type JsonObject, mergePatch } from '#libs/infrastructure/json';
 import {
   fillDefaults,
   findUnwritable,
@@ -8,8 +8,8 @@ import {
   type PipelineJob,
   showStepConfig,
   validateStepConfig,
-} from '#libs/pipeline';
-import { formatInstant, parseInstant } from '#libs/time';
+} from '#libs/product/pipeline';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
 
 /** Returns the dotted paths of the leaves of a patch. A list counts as one leaf. */
 export function listTouchedPaths(patch: JsonObject, path: readonly string[] = []): string[] {

@@ -2,7 +2,7 @@
  * Statements on journeys with usage counts, on steps and on their configuration (rules/journeys#journeys,
  * rules/steps#step-configuration; D16b).
  */
-import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow, containsSql, journeyGramsOf, listSql, pageParams } from '../lists/index.ts';
 
 /** Returns the SQL of one configuration flag. A flag counts as set if it differs from the default. */

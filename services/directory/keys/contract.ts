@@ -10,7 +10,7 @@ import {
   scopes,
   type Static,
   Type,
-} from '#libs/contract';
+} from '#libs/infrastructure/contract';
 import {
   actorFacts,
   anyId,

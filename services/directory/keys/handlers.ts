@@ -1,9 +1,9 @@
 /**
  * Handlers of service keys: operations of the open API and verification for gateways (rules/access#service-keys).
  */
-import { type Actor, isPossibleId } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
-import { type HandlersOf, rawJson } from '#libs/nats';
+import { type Actor, isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
+import { type HandlersOf, rawJson } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { type keyRpcs, keysPerPage } from './contract.ts';

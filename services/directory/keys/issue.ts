@@ -1,12 +1,19 @@
 /** Changes of keys by clients and operators. Each change is one transaction, which also notifies the gateways (K5). */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import type { ReplyOf } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
-import type { IdempotencyStore } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
-import { parseJson } from '#libs/json';
-import { type Bus, withoutActor, type RawJson, rawJson, type RequestContext, TaggedReply } from '#libs/nats';
-import type { Queryable } from '#libs/sql';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import type { ReplyOf } from '#libs/infrastructure/contract';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import type { IdempotencyStore } from '#libs/infrastructure/idempotency';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import { parseJson } from '#libs/infrastructure/json';
+import {
+  type Bus,
+  withoutActor,
+  type RawJson,
+  rawJson,
+  type RequestContext,
+  TaggedReply,
+} from '#libs/infrastructure/nats';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { events } from '#services/events';
 import { keyEvents, type keyRpcs, maxKeys, defaultOverlapSeconds } from './contract.ts';
 import { createKeyToken } from './rules.ts';

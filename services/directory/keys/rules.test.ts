@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { type Actor, scopes } from '#libs/contract';
-import { parseInstant } from '#libs/time';
+import { type Actor, scopes } from '#libs/infrastructure/contract';
+import { parseInstant } from '#libs/infrastructure/time';
 import { createKeyToken, parseKeyToken, readExpiry, readName, readScopes, checkKeyScopes } from './rules.ts';
 
 describe('tokens of service keys (rules/access#service-keys; K1)', () => {

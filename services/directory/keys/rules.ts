@@ -1,9 +1,9 @@
 /** Tokens of service keys, and what a caller can request for a new key (rules/access#service-keys; K1, K5, K10). */
 import { createHash, randomBytes } from 'node:crypto';
-import { type Actor, allScopes, hasScope, scopes } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
-import { isBlank } from '#libs/text';
-import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import { type Actor, allScopes, hasScope, scopes } from '#libs/infrastructure/contract';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
+import { isBlank } from '#libs/infrastructure/text';
+import { formatInstant, type Instant, parseInstant } from '#libs/infrastructure/time';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const idLength = 20;

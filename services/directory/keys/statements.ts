@@ -1,7 +1,7 @@
 /**
  * Statements on service keys. A key has one secret, and up to two earlier secrets during rotation overlaps (K5, K10).
  */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { actorFieldsSql } from '../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 

@@ -2,8 +2,8 @@
  * Buffers the last-used times of keys, so that a request does not cost a write (K7), and provides the metric of
  * expiring keys.
  */
-import type { Database } from '#libs/orm';
-import type { Metrics } from '#libs/telemetry';
+import type { Database } from '#libs/infrastructure/orm';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 import { countExpiringKeys, writeUses } from './statements.ts';
 
 export interface KeyUses {

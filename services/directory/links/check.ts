@@ -1,5 +1,5 @@
 /** Check for `doctor`: links that were stored before links were validated; browsers may execute some of them (D72). */
-import type { Queryable } from '#libs/sql';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { findContactProblem, findLinkProblem, webAddressProblem } from '../texts/index.ts';
 import { findLinkCandidates } from './statements.ts';
 

@@ -1,5 +1,5 @@
 /** Finds stored values that may be links that are no longer accepted (D72). */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Values with an allowed scheme need no further check. */
 const isUsual = (value: Sql): Sql => sql`${value} ~* '^(https?://[^[:space:]/]|mailto:|tel:)[^[:cntrl:]]*$'`;

@@ -2,10 +2,10 @@
  * Reply bodies that PostgreSQL builds. Their bytes are returned unchanged and compared with `If-Match`
  * (rules/http#etag; I2).
  */
-import { notFound } from '#libs/errors';
-import { entityTag, requireTag } from '#libs/etag';
-import { rawJson, type RawJson } from '#libs/nats';
-import { t } from '#libs/sql';
+import { notFound } from '#libs/infrastructure/errors';
+import { entityTag, requireTag } from '#libs/infrastructure/etag';
+import { rawJson, type RawJson } from '#libs/infrastructure/nats';
+import { t } from '#libs/infrastructure/sql';
 
 /** Row of a statement that builds the reply body. */
 export const bodyRow = { body: t.text };

@@ -2,7 +2,7 @@
  * Operations on memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to
  * D47a).
  */
-import { byUsers, singleLine, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, singleLine, nullable, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import {
   anyId,
   HolonPublic,

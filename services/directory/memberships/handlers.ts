@@ -3,12 +3,12 @@
  * rules/memberships#updates, rules/memberships#bulk-add; D41, D45 to D48, D50, W3).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPossibleId } from '#libs/contract';
-import { AppError, appError, badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import type { HistoryContext } from '#libs/history';
-import { type HandlersOf, rawJson, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, appError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import type { HistoryContext } from '#libs/product/history';
+import { type HandlersOf, rawJson, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { emitMembership, emitWritten } from '../events/index.ts';
 import { bodyOf } from '../lists/index.ts';

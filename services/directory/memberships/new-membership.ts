@@ -1,9 +1,9 @@
 /** Creates a membership, also in the transaction of another write (rules/people#create-a-person; D43, D43a, W3). */
-import { isPossibleId } from '#libs/contract';
-import { appError, badRequest } from '#libs/errors';
-import type { HistoryContext } from '#libs/history';
-import { constraintOf, type Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { appError, badRequest } from '#libs/infrastructure/errors';
+import type { HistoryContext } from '#libs/product/history';
+import { constraintOf, type Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { emitMembership } from '../events/index.ts';
 import type { Viewer } from '../visibility/index.ts';
 import {

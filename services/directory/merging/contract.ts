@@ -1,5 +1,5 @@
 /** Operations that merge two people (rules/people#merge-people; I3, I5). */
-import { byUsers, job, limitParameter, nullable, withoutActor, rpc, Type } from '#libs/contract';
+import { byUsers, job, limitParameter, nullable, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
 import { anyId, PersonPublic, rowId, v1Errors } from '../api-objects/contract.ts';
 
 export const mergeTarget = Type.Object(

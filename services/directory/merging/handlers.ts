@@ -1,8 +1,8 @@
 /** Merges people for superusers, and lists possible duplicates for operators (rules/people#merge-people; I3, I5). */
-import { requireOpsReader } from '#libs/actor';
-import { isPossibleId } from '#libs/contract';
-import { decodeCursor, encodeCursor } from '#libs/cursor';
-import { AppError, appError, badRequest, notFound } from '#libs/errors';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { decodeCursor, encodeCursor } from '#libs/infrastructure/cursor';
+import { AppError, appError, badRequest, notFound } from '#libs/infrastructure/errors';
 import {
   type CallContext,
   type HandlersOf,
@@ -11,8 +11,8 @@ import {
   type RawJson,
   rawJson,
   type RequestContext,
-} from '#libs/nats';
-import { transactionOrDryRun, type Tx } from '#libs/orm';
+} from '#libs/infrastructure/nats';
+import { transactionOrDryRun, type Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
 import { duplicatesPerPage, matchFields, type mergingRpcs } from './contract.ts';

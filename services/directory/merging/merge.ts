@@ -1,9 +1,9 @@
 /** Merges two people in the directory, in one transaction (rules/people#merge-people; I3, I5). */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import { notFound } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import type { HistoryContext } from '#libs/history';
-import type { Tx } from '#libs/orm';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import { notFound } from '#libs/infrastructure/errors';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { HistoryContext } from '#libs/product/history';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { changeTokens } from '../accounts/index.ts';
 import { peopleEvents } from '../events/contract.ts';

@@ -1,5 +1,5 @@
 /** Moves everything of one person to another (rules/people#merge-people; I3, I5). */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { emailKeySql, linkedinAddressSql, personDigestSql } from '../person-rows/index.ts';
 import type { matchFields } from './contract.ts';
 

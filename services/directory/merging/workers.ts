@@ -1,7 +1,7 @@
 /** Merges a person in the other services, page by page. Each step can be repeated (I3). */
-import type { PayloadOf } from '#libs/contract';
-import type { JobHandler } from '#libs/jobs';
-import type { Bus, CallContext } from '#libs/nats';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobHandler } from '#libs/infrastructure/jobs';
+import type { Bus, CallContext } from '#libs/infrastructure/nats';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';
 import { media } from '#services/media';

@@ -1,5 +1,5 @@
-import { jobTables } from '#libs/jobs';
-import { Migration, readSqlFile } from '#libs/orm/migrations';
+import { jobTables } from '#libs/infrastructure/jobs';
+import { Migration, readSqlFile } from '#libs/infrastructure/orm/migrations';
 
 /** The schema of release 0.1.0. */
 export class Migration20260404090000_release_0_1_0 extends Migration {

@@ -1,8 +1,8 @@
-import { auditTables } from '#libs/audit';
-import { feedTables } from '#libs/feed';
-import { idempotencyRecordsTable } from '#libs/idempotency';
-import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
-import { OnlineMigration } from '#libs/orm/migrations';
+import { auditTables } from '#libs/infrastructure/audit';
+import { feedTables } from '#libs/infrastructure/feed';
+import { idempotencyRecordsTable } from '#libs/infrastructure/idempotency';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/infrastructure/jobs';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
 
 /** Changes from release 0.1.0 to 0.2.0. */
 export class Migration20261127090000_release_0_2_0 extends OnlineMigration {

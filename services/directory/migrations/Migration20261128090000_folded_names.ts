@@ -1,4 +1,4 @@
-import { OnlineMigration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
 
 const final = 'ς';
 const usual = 'σ';

@@ -1,4 +1,4 @@
-import { OnlineMigration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
 
 /** What is removed: accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic, and what is not seen. */
 const dropped =

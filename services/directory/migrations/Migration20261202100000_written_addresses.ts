@@ -1,4 +1,4 @@
-import { OnlineMigration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
 
 const invisible = String.raw`[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]`;
 const outerSpace = String.raw`E' \t\n\r\u00a0'`;

@@ -1,5 +1,5 @@
-import { historyTable } from '#libs/history';
-import { Migration } from '#libs/orm/migrations';
+import { historyTable } from '#libs/product/history';
+import { Migration } from '#libs/infrastructure/orm/migrations';
 
 /** History of objects (W10). */
 export class Migration20261204090000_history extends Migration {

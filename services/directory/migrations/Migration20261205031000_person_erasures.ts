@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm/migrations';
+import { Migration } from '#libs/infrastructure/orm/migrations';
 
 /** Erasures of people in progress, and finished ones for 30 days (W20). */
 export class Migration20261205031000_person_erasures extends Migration {

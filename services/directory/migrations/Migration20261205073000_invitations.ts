@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm/migrations';
+import { Migration } from '#libs/infrastructure/orm/migrations';
 
 /** Invitations that set the password of an account (W7, W19). */
 export class Migration20261205073000_invitations extends Migration {

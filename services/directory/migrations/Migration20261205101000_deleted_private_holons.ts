@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm/migrations';
+import { Migration } from '#libs/infrastructure/orm/migrations';
 
 /** Access to the events of deleted private holons (W21). */
 export class Migration20261205101000_deleted_private_holons extends Migration {

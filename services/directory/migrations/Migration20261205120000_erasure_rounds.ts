@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm/migrations';
+import { Migration } from '#libs/infrastructure/orm/migrations';
 
 /** Counts requests for an erasure, so that an attempt of an earlier one cannot mark a service as failed (W20). */
 export class Migration20261205120000_erasure_rounds extends Migration {

@@ -1,5 +1,5 @@
 /** Operations on notes of the open API (rules/memberships#notes). */
-import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import {
   anyId,
   ifMatch,

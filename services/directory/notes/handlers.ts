@@ -2,11 +2,11 @@
  * Handlers of notes: feeds limited to what the caller can see (rules/memberships#notes; D47a, D48), and notes that
  * callers write (W4).
  */
-import { type Actor, isPossibleId } from '#libs/contract';
-import { AppError, badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type HandlersOf, type RawJson, rawJson, type TaggedReply, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { type Actor, isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { type HandlersOf, type RawJson, rawJson, type TaggedReply, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf, checkIfMatch } from '../lists/index.ts';
 import { lockPeopleForShare } from '../person-rows/index.ts';

@@ -1,8 +1,8 @@
 /** Writes the note that is part of another write, in the same transaction (rules/memberships#updates). */
-import { badRequest } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import type { Tx } from '#libs/orm';
-import { isBlank } from '#libs/text';
+import { badRequest } from '#libs/infrastructure/errors';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Tx } from '#libs/infrastructure/orm';
+import { isBlank } from '#libs/infrastructure/text';
 import { emitNote } from '../events/index.ts';
 import { insertNote } from './statements.ts';
 

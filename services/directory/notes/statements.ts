@@ -2,7 +2,7 @@
  * Statements on notes and the note feeds of people and holons (rules/memberships#notes; D47a, D48). PostgreSQL builds
  * the JSON.
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { noteItemSql } from '../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 import {

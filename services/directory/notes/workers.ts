@@ -1,5 +1,5 @@
-import type { PayloadOf } from '#libs/contract';
-import type { JobHandler } from '#libs/jobs';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobHandler } from '#libs/infrastructure/jobs';
 import type { Dependencies } from '../dependencies.ts';
 import { emitNote } from '../events/index.ts';
 import { lockPeopleForShare } from '../person-rows/index.ts';

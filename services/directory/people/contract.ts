@@ -2,8 +2,17 @@
  * Operations on people: lists, creation, and the people of booking attendees (rules/people#people,
  * rules/people#create-a-person; D19, D43, D43a, D44).
  */
-import { byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
-import { FieldChange } from '#libs/history';
+import {
+  byOperators,
+  byUsers,
+  singleLine,
+  nullable,
+  withoutActor,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/infrastructure/contract';
+import { FieldChange } from '#libs/product/history';
 import {
   anyId,
   idList,

@@ -3,15 +3,15 @@
  * and the people of booking attendees (D19, D19a).
  */
 import { randomBytes } from 'node:crypto';
-import type { Actor, RequestOf } from '#libs/contract';
-import { AppError, appError } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import type { EventOutbox } from '#libs/feed';
-import { historyContextOfJob } from '#libs/history';
-import { type Handler, type HandlersOf, rawJson, type RequestContext, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
-import { emailKey, isBlank, phoneDigits } from '#libs/text';
+import type { Actor, RequestOf } from '#libs/infrastructure/contract';
+import { AppError, appError } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import { historyContextOfJob } from '#libs/product/history';
+import { type Handler, type HandlersOf, rawJson, type RequestContext, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
+import { emailKey, isBlank, phoneDigits } from '#libs/infrastructure/text';
 import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
 import { peopleEvents } from '../events/contract.ts';

@@ -1,6 +1,6 @@
 /** Validates new people and detects duplicates (rules/people#create-a-person; D43 to D44). */
-import { appError, type AppError, badRequest } from '#libs/errors';
-import { isBlank } from '#libs/text';
+import { appError, type AppError, badRequest } from '#libs/infrastructure/errors';
+import { isBlank } from '#libs/infrastructure/text';
 import { findContactProblem, isEmail, isWebAddress, requireRichText } from '../texts/index.ts';
 import type { NewPerson, PersonUpdate } from './contract.ts';
 

@@ -1,5 +1,5 @@
 /** Statements that read and create people (rules/people#people; D19, D43, D44). PostgreSQL builds the JSON. */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { personListItemSql, personPublicSql } from '../api-objects/index.ts';
 import {
   afterParams,

@@ -1,10 +1,10 @@
 /** Updates a person, for global editors and the person (rules/people#update-a-person; W1). */
-import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
-import { AppError, badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type JsonObject, parseJson } from '#libs/json';
-import { type Handler, rawJson, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { type Actor, isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { type Handler, rawJson, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
 import { peopleEvents } from '../events/contract.ts';

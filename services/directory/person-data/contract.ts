@@ -1,5 +1,5 @@
 /** Finds people for operators, and exports the data of one person (rules/people#export-and-erasure; W1, W20). */
-import { byUsers, nullable, rpc, Type } from '#libs/contract';
+import { byUsers, nullable, rpc, Type } from '#libs/infrastructure/contract';
 import { anyId, rowId, v1Errors } from '../api-objects/contract.ts';
 
 /** Parts of an export that are stored in this service. */

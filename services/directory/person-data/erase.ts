@@ -1,10 +1,10 @@
 /** Erases a person from the directory, as the last step of an erasure (rules/people#export-and-erasure; W20). */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import { appError } from '#libs/errors';
-import type { HistoryContext } from '#libs/history';
-import { removeRecordsOfPerson } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import { appError } from '#libs/infrastructure/errors';
+import type { HistoryContext } from '#libs/product/history';
+import { removeRecordsOfPerson } from '#libs/infrastructure/idempotency';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
 import { peopleEvents } from '../events/contract.ts';

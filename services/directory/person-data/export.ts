@@ -1,5 +1,5 @@
 /** Reads the data of one person from all services, page by page (W20). */
-import type { Bus, CallContext } from '#libs/nats';
+import type { Bus, CallContext } from '#libs/infrastructure/nats';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';

@@ -1,6 +1,6 @@
 /** Finds people by what identifies them, and a person's identifiers in all services. */
-import { isPossibleId, type ReplyOf } from '#libs/contract';
-import type { Queryable } from '#libs/sql';
+import { isPossibleId, type ReplyOf } from '#libs/infrastructure/contract';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { maxNamesakes, type personDataRpcs } from './contract.ts';
 import {
   findErasure,

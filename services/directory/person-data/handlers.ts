@@ -1,8 +1,8 @@
 /** Finds people for operators, and exports the data of one person (rules/people#export-and-erasure; W1, W20). */
-import { requireOpsReader } from '#libs/actor';
-import { isPossibleId } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
-import { type HandlersOf, jsonStream } from '#libs/nats';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import { type HandlersOf, jsonStream } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import type { personDataRpcs } from './contract.ts';
 import { streamExport } from './export.ts';

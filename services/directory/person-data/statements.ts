@@ -1,5 +1,5 @@
 /** Statements that export and erase one person (`people export`, `people erase`). */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { emailKeySql, personDigestSql, phoneDigitsSql } from '../person-rows/index.ts';
 import type { personDataParts } from './contract.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Defines the order in which transactions lock rows of people, and how addresses of two people are compared (D44, D87).
  */
-import type { Tx } from '#libs/orm';
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import type { Tx } from '#libs/infrastructure/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 
 const workspaceKey = sql`hashtextextended('directory.workspace', 0)`;
 

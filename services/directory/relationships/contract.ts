@@ -1,5 +1,5 @@
 /** Operations on relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
-import { byUsers, nullable, rpc, singleLine, Type } from '#libs/contract';
+import { byUsers, nullable, rpc, singleLine, Type } from '#libs/infrastructure/contract';
 import {
   anyId,
   HolonPublic,

@@ -2,11 +2,18 @@
  * Handlers of relationships: list of a holon, creation, updates and deletion (rules/memberships#relationship-list,
  * rules/memberships#updates; D46, D46a, D48, W3).
  */
-import type { RequestOf } from '#libs/contract';
-import { appError, badRequest } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type HandlersOf, type RawJson, rawJson, type RequestContext, type TaggedReply, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { appError, badRequest } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import {
+  type HandlersOf,
+  type RawJson,
+  rawJson,
+  type RequestContext,
+  type TaggedReply,
+  withEtag,
+} from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { emitRelationship } from '../events/index.ts';
 import { bodyOf } from '../lists/index.ts';

@@ -2,7 +2,7 @@
  * Statements that list the relationships of a holon and update relationships (rules/memberships#relationship-list,
  * rules/memberships#updates; D48).
  */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 import { canEditHolonSql, belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
 import {

@@ -1,5 +1,5 @@
 /** Search over people and holons (rules/people#search; D42). */
-import { byUsers, listParameter, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, listParameter, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import { HolonListItem, limitParameter, PersonListItem, searchText, v1Errors } from '../api-objects/contract.ts';
 
 const hit = {

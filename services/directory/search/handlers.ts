@@ -1,6 +1,6 @@
 /** Searches people and holons (rules/people#search; D42): one sample statement, then one search statement. */
-import { badRequest } from '#libs/errors';
-import type { HandlersOf } from '#libs/nats';
+import { badRequest } from '#libs/infrastructure/errors';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';

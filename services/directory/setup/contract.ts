@@ -1,6 +1,6 @@
 /** Operations on classes, journeys, their steps and their questions (W5, W12 to W14, W16). */
-import { byUsers, nullable, rpc, rowId, singleLine, type Static, Type } from '#libs/contract';
-import { FieldChange } from '#libs/history';
+import { byUsers, nullable, rpc, rowId, singleLine, type Static, Type } from '#libs/infrastructure/contract';
+import { FieldChange } from '#libs/product/history';
 import {
   extend,
   ifMatch,

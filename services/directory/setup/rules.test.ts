@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '#libs/json';
+import type { JsonObject } from '#libs/infrastructure/json';
 import { applyPatch } from '../journeys/rules.ts';
 import { changesOf, insertAt, refuseInUse, replacementPatch } from './rules.ts';
 

@@ -1,8 +1,8 @@
 /** Rules of set-up that need no database (W12, W16). */
-import { mayEditWorkspace, type Actor } from '#libs/contract';
-import { AppError, appError, badRequest } from '#libs/errors';
-import type { FieldChanges } from '#libs/history';
-import { isJsonObject, type JsonObject } from '#libs/json';
+import { mayEditWorkspace, type Actor } from '#libs/infrastructure/contract';
+import { AppError, appError, badRequest } from '#libs/infrastructure/errors';
+import type { FieldChanges } from '#libs/product/history';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
 
 /** Maximum length of a JSON document as text, like the data of a conversation (D63). */
 const maxDocumentLength = 1_048_576;

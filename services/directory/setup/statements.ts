@@ -1,5 +1,5 @@
 /** Statements on classes, journeys and steps that are changed or deleted over the open API (W5, W14). */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow } from '../lists/index.ts';
 
 /** Finds a class, retired or not. */

@@ -1,6 +1,6 @@
 /** Spheres: fields of activity that holons can name (W15). */
-import { byUsers, nullable, rpc, singleLine, type Static, Type } from '#libs/contract';
-import { FieldChange } from '#libs/history';
+import { byUsers, nullable, rpc, singleLine, type Static, Type } from '#libs/infrastructure/contract';
+import { FieldChange } from '#libs/product/history';
 import { anyId, ifMatch, limitParameter, maxNameLength, rowId, v1Errors } from '../api-objects/contract.ts';
 
 export const Sphere = Type.Object(

@@ -1,11 +1,11 @@
 /** Lists and writes spheres (W15). Writes are for callers who can edit the set-up (W5). */
-import { recordAudit } from '#libs/audit';
-import { type Actor, isPossibleId, mayEditWorkspace, type RequestOf } from '#libs/contract';
-import { AppError, badRequest, notFound, unavailable } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type Handler, type HandlersOf, rawJson, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { isBlank } from '#libs/text';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { type Actor, isPossibleId, mayEditWorkspace, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, badRequest, notFound, unavailable } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { type Handler, type HandlersOf, rawJson, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { isBlank } from '#libs/infrastructure/text';
 import type { Dependencies } from '../dependencies.ts';
 import { slugOf } from '../holons/index.ts';
 import { bodyOf, checkIfMatch } from '../lists/index.ts';

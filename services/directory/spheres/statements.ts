@@ -1,5 +1,5 @@
 /** Statements on spheres (W15). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow } from '../lists/index.ts';
 
 const sphereSql = sql`json_build_object('id', s.id, 'key', s.key, 'name', s.name, 'is_active', s.is_active)`;

@@ -4,8 +4,8 @@
  */
 import { createRequire } from 'node:module';
 import type sanitizeHtml from 'sanitize-html';
-import { badRequest } from '#libs/errors';
-import { hasControlCharacters } from '#libs/text';
+import { badRequest } from '#libs/infrastructure/errors';
+import { hasControlCharacters } from '#libs/infrastructure/text';
 import { isLonger, maxDescriptionLength } from '../api-objects/contract.ts';
 
 const webSchemes: ReadonlySet<string> = new Set(['http', 'https']);

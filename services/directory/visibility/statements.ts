@@ -2,8 +2,8 @@
  * The access policy for holons (D18f, D48, D49). Every statement that reads or writes holons for a caller contains this
  * policy, with the result of `readViewer` as its `viewerParams`.
  */
-import type { Actor } from '#libs/contract';
-import { type Sql, sql, type SqlPart, t } from '#libs/sql';
+import type { Actor } from '#libs/infrastructure/contract';
+import { type Sql, sql, type SqlPart, t } from '#libs/infrastructure/sql';
 
 /** Rights of the caller for whom holons are read. */
 export interface Viewer {

@@ -1,5 +1,5 @@
 /** Common schemas of memberships, relationships and worklists (rules/memberships#updates; D46, D47a). */
-import { singleLine, nullable, Type } from '#libs/contract';
+import { singleLine, nullable, Type } from '#libs/infrastructure/contract';
 import { maxNoteLength, PersonPublic } from '../api-objects/contract.ts';
 
 /** Common fields of memberships, relationships and worklist items. */

@@ -1,7 +1,7 @@
 /** Checks of new memberships and relationships (W3). */
-import { type Actor, isPossibleId } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
-import type { Tx } from '#libs/orm';
+import { type Actor, isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
+import type { Tx } from '#libs/infrastructure/orm';
 import { lockPeopleForShare } from '../person-rows/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import { checkFollowUp, findActiveStep, findNextStep, type JourneyStep } from './rules.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseInstant } from '#libs/time';
+import { parseInstant } from '#libs/infrastructure/time';
 import {
   checkFollowUp,
   checkStepControls,

@@ -1,6 +1,6 @@
 /** Follow-up dates and moves between steps (rules/memberships#updates; D50). */
-import { badRequest } from '#libs/errors';
-import type { Clock } from '#libs/time';
+import { badRequest } from '#libs/infrastructure/errors';
+import type { Clock } from '#libs/infrastructure/time';
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
 

@@ -2,7 +2,7 @@
  * Statements on memberships and relationships at steps of journeys: JSON, state, and the data that updates check
  * (rules/memberships#updates; D46, D46a, D47a).
  */
-import { type RowOf, sql, type Sql, type SqlPart, statement, t } from '#libs/sql';
+import { type RowOf, sql, type Sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { personOrNullSql, personPublicSql } from '../api-objects/index.ts';
 import {
   canEditHolonSql,

@@ -2,14 +2,14 @@
  * Updates of memberships and relationships with a note, in one transaction, and their deletion
  * (rules/memberships#updates; D46, D46a, W3).
  */
-import { type Actor, isPossibleId, type Static, type TObject } from '#libs/contract';
-import { AppError, badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import type { EventOutbox } from '#libs/feed';
-import type { HistoryContext } from '#libs/history';
-import { rawJson, type RawJson, type TaggedReply, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { ParamsOf, Queryable, RowOf } from '#libs/sql';
+import { type Actor, isPossibleId, type Static, type TObject } from '#libs/infrastructure/contract';
+import { AppError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { HistoryContext } from '#libs/product/history';
+import { rawJson, type RawJson, type TaggedReply, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { ParamsOf, Queryable, RowOf } from '#libs/infrastructure/sql';
 import type { DirectoryHistory } from '../history/index.ts';
 import { checkIfMatch } from '../lists/index.ts';
 import { createNote, readNote } from '../notes/index.ts';

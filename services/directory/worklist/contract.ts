@@ -1,5 +1,5 @@
 /** Operations on the follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
-import { byUsers, listParameter, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, listParameter, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import {
   anyId,
   HolonPublic,

@@ -1,7 +1,7 @@
 /** Handlers of the follow-up worklist (rules/memberships#worklist; D41, D47a, D48, D50). */
-import { badRequest } from '#libs/errors';
-import type { HandlersOf } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import { badRequest } from '#libs/infrastructure/errors';
+import type { HandlersOf } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';

@@ -3,7 +3,7 @@
  * relationships, each in index order. Counts are read from maintained tallies, or from the rows of one responsible
  * person. docs/performance-notes.md#worklist-tallies
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow, pageParams } from '../lists/index.ts';
 import {
   coveredHolonsSql,

@@ -1,9 +1,9 @@
 /** Writes one item through the checks and statements of the workspace file, for operations of the open API (W5). */
-import type { RequestContext } from '#libs/nats';
-import { type AppError, badRequest } from '#libs/errors';
-import type { FieldChanges } from '#libs/history';
-import type { JsonObject } from '#libs/json';
-import type { Tx } from '#libs/orm';
+import type { RequestContext } from '#libs/infrastructure/nats';
+import { type AppError, badRequest } from '#libs/infrastructure/errors';
+import type { FieldChanges } from '#libs/product/history';
+import type { JsonObject } from '#libs/infrastructure/json';
+import type { Tx } from '#libs/infrastructure/orm';
 import { writeDocument, type WriteDependencies } from './apply.ts';
 import { ChangeLog } from './rules/changes.ts';
 import { checkDocument } from './rules/check-document.ts';

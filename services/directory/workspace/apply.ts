@@ -2,14 +2,14 @@
  * Applies a workspace document: validates the whole document, then writes it in one transaction
  * (rules/workspace#workspace-file).
  */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import type { Static } from '#libs/contract';
-import { appError, type AppError } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import type { HistoryContext, Tracked } from '#libs/history';
-import type { Jobs } from '#libs/jobs';
-import { isJsonObject, parseJson } from '#libs/json';
-import { sqlStateOf, transactionOrDryRun, type Tx } from '#libs/orm';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import type { Static } from '#libs/infrastructure/contract';
+import { appError, type AppError } from '#libs/infrastructure/errors';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { HistoryContext, Tracked } from '#libs/product/history';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import { isJsonObject, parseJson } from '#libs/infrastructure/json';
+import { sqlStateOf, transactionOrDryRun, type Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../dependencies.ts';
 import { changeTokens, findPasswordProblem, type Passwords } from '../accounts/index.ts';
 import { readInfoFields } from '../classes/index.ts';

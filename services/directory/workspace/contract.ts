@@ -1,5 +1,5 @@
 /** Operations that export, apply and upload the workspace file (rules/workspace#workspace-file). */
-import { byOperators, rpc, Type, workspacePage } from '#libs/contract';
+import { byOperators, rpc, Type, workspacePage } from '#libs/infrastructure/contract';
 
 /** Lists that the directory owns. Each list refers only to itself and to earlier lists. */
 export const workspaceLists = [

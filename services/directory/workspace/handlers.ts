@@ -1,8 +1,8 @@
 /** Handlers of the workspace file: upload in chunks, application and export (rules/workspace#workspace-file). */
-import { replaceSecrets } from '#libs/config';
-import { appError } from '#libs/errors';
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
-import type { HandlersOf } from '#libs/nats';
+import { replaceSecrets } from '#libs/infrastructure/config';
+import { appError } from '#libs/infrastructure/errors';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/infrastructure/json';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import { applyWorkspace, type WorkspaceDependencies } from './apply.ts';
 import type { workspaceRpcs } from './contract.ts';
 import type { ListName } from './rules/vocabulary.ts';

@@ -1,6 +1,6 @@
 /** Names the objects to which the changes of a diff refer (W24). */
-import type { Static } from '#libs/contract';
-import type { Queryable } from '#libs/sql';
+import type { Static } from '#libs/infrastructure/contract';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { workspaceChange } from './contract.ts';
 import { nameReferences, type ReferencedList } from './rules/file-changes.ts';
 import type { ListName } from './rules/vocabulary.ts';

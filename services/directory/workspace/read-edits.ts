@@ -1,6 +1,6 @@
 /** Reads which fields and items of a document were changed or deleted over the API (W11, W24). */
-import { type Edits, findRemoved, readEdits } from '#libs/history';
-import type { Queryable } from '#libs/sql';
+import { type Edits, findRemoved, readEdits } from '#libs/product/history';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { WorkspaceEdits } from './rules/edits.ts';
 import type { Target, Targets } from './rules/resolve.ts';
 import type { EdgeList, Stored } from './rules/rows.ts';

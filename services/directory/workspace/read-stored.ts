@@ -1,6 +1,6 @@
 /** Reads the stored rows that a document refers to, in a constant number of queries. */
-import type { JsonObject } from '#libs/json';
-import type { Queryable } from '#libs/sql';
+import type { JsonObject } from '#libs/infrastructure/json';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { identityOf, type Lists } from './rules/check-document.ts';
 import type { EdgeList, EdgeRow, StepRow, Stored } from './rules/rows.ts';
 import { type Fields, type ListName, listNames, vocabulary } from './rules/vocabulary.ts';

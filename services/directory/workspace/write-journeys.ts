@@ -1,6 +1,6 @@
 /** Writes steps and questions of journeys. Their order is their index in the file. */
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
-import type { Tx } from '#libs/orm';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/infrastructure/json';
+import type { Tx } from '#libs/infrastructure/orm';
 import { addConfigAudit, lockSteps } from '../journeys/index.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target } from './rules/resolve.ts';

@@ -1,6 +1,6 @@
 /** Writes the resolved items list by list, each table in bulk. */
-import type { JsonObject } from '#libs/json';
-import type { Tx } from '#libs/orm';
+import type { JsonObject } from '#libs/infrastructure/json';
+import type { Tx } from '#libs/infrastructure/orm';
 import { attach, type AttachedRow } from '../holons/index.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target, Targets } from './rules/resolve.ts';

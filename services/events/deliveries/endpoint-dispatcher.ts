@@ -3,8 +3,8 @@
  * buffered in memory: a delivery is claimed when a request can start, and the account's read access is checked at that
  * time.
  */
-import { type Outbound, OutboundError, type OutboundFailure, type OutboundReply } from '#libs/outbound';
-import { formatInstant } from '#libs/time';
+import { type Outbound, OutboundError, type OutboundFailure, type OutboundReply } from '#libs/infrastructure/outbound';
+import { formatInstant } from '#libs/infrastructure/time';
 import type { Dependencies } from '../dependencies.ts';
 import type { DeliveryAttempt } from '../delivery-log/contract.ts';
 import { disableEndpoint } from '../endpoints/index.ts';

@@ -1,6 +1,6 @@
 /** Caches the read access of endpoint owners, for all endpoints of an account (V7). */
-import { type Bus, newContext } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import { type Bus, newContext } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
 import { directory } from '#services/directory';
 import { markDeletedOf } from '../endpoints/index.ts';
 import {

@@ -2,9 +2,9 @@
  * Schedules endpoints when the feed grows, takes due endpoints from the queue, and dispatches each (V7). Every process
  * runs a scheduler; the lease of an endpoint determines which process sends to it.
  */
-import { renewPeriodically } from '#libs/concurrency';
-import type { Database } from '#libs/orm';
-import type { Metrics } from '#libs/telemetry';
+import { renewPeriodically } from '#libs/infrastructure/concurrency';
+import type { Database } from '#libs/infrastructure/orm';
+import type { Metrics } from '#libs/infrastructure/telemetry';
 import { type DeliveryAttempt, attemptErrors } from '../delivery-log/contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { readHead } from '../feed/index.ts';

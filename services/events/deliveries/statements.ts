@@ -2,7 +2,7 @@
  * Statements of the dispatcher (V6, V7). `webhook_dispatches` is a queue of endpoints: `due_at` is the time of the next
  * dispatch. The process that takes an endpoint from the queue has its lease (`holder`) until `held_until`.
  */
-import { type RowOf, type Sql, type SqlPart, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, type SqlPart, sql, statement, t } from '#libs/infrastructure/sql';
 
 export const leaseMs = 30_000;
 const after = (milliseconds: SqlPart): Sql => sql`clock_timestamp() + ${milliseconds} * interval '1 millisecond'`;

@@ -1,5 +1,13 @@
 /** Contract of deliveries: list, redelivery, test and recovery (rules/events#deliveries; V5 to V7, V11). */
-import { byUsers, type ErrorReasons, limitParameter, nullable, rpc, type Static, Type } from '#libs/contract';
+import {
+  byUsers,
+  type ErrorReasons,
+  limitParameter,
+  nullable,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/infrastructure/contract';
 import { oneEndpoint } from '../endpoints/contract.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;

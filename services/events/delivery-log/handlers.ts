@@ -1,10 +1,10 @@
 /** Operations on deliveries: list, redelivery, test and recovery (rules/events#deliveries; V5, V10, V11). */
-import { recordAudit } from '#libs/audit';
-import { isPossibleId, type RequestOf } from '#libs/contract';
-import { appError, badRequest, notFound } from '#libs/errors';
-import { type Handlers, jsonPage, rawJson, type RawJson, type RequestContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { formatInstant, parseInstant } from '#libs/time';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { appError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { type Handlers, jsonPage, rawJson, type RawJson, type RequestContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
 import type { events } from '../contract.ts';
 import { scheduleEndpoint } from '../deliveries/index.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 /** Statements on deliveries for the owner of the endpoint, and their cleanup (V5, V10, V11). */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 const listed = {
   id: t.uuid,

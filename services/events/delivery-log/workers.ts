@@ -1,5 +1,5 @@
 /** Deletes deliveries older than the feed, and deliveries of deleted endpoints. */
-import { removeInBatches } from '#libs/retention';
+import { removeInBatches } from '#libs/infrastructure/retention';
 import type { Dependencies } from '../dependencies.ts';
 import { deleteEndpoints, deleteOldDeliveries } from './statements.ts';
 

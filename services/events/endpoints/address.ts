@@ -1,7 +1,7 @@
 /** Checks which addresses are allowed for endpoints (rules/events#endpoints; V5, V11). */
 import { isIP } from 'node:net';
-import { badRequest } from '#libs/errors';
-import { isPublicAddress, namesHost } from '#libs/outbound';
+import { badRequest } from '#libs/infrastructure/errors';
+import { isPublicAddress, namesHost } from '#libs/infrastructure/outbound';
 
 /**
  * Returns the normalised URL. Rejects private IP addresses; host names are checked when a connection is opened, because

@@ -9,7 +9,7 @@ import {
   rpc,
   Type,
   type ErrorReasons,
-} from '#libs/contract';
+} from '#libs/infrastructure/contract';
 import { createdEndpoint } from '#services/directory';
 
 /** Maximum number of endpoints per account. */

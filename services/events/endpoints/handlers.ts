@@ -1,12 +1,12 @@
 /** Operations on webhook endpoints (rules/events#endpoints; V5, V11). */
-import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
-import { isPossibleId, type RequestOf } from '#libs/contract';
-import { AppError, appError, notFound } from '#libs/errors';
-import { entityTag, matchesEntityTag } from '#libs/etag';
-import type { EventOutbox } from '#libs/feed';
-import { type Handlers, type RawJson, rawJson, TaggedReply, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { type AuditContext, changedFields, recordAudit } from '#libs/infrastructure/audit';
+import { isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, appError, notFound } from '#libs/infrastructure/errors';
+import { entityTag, matchesEntityTag } from '#libs/infrastructure/etag';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import { type Handlers, type RawJson, rawJson, TaggedReply, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { events } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { defaultEndpointLimit, defaultOverlapSeconds, maxEndpoints, type endpointRpcs } from './contract.ts';

@@ -1,6 +1,6 @@
 /** Exports for other features. */
-import type { EventOutbox } from '#libs/feed';
-import type { Tx } from '#libs/orm';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Tx } from '#libs/infrastructure/orm';
 import { endpointFeed, type disabledReasons } from './contract.ts';
 import { cancelDeliveries, disable } from './statements.ts';
 

@@ -1,7 +1,7 @@
 /** Rules for the owner, types and secret of an endpoint (rules/events#endpoints; V5, V11). */
 import { randomBytes } from 'node:crypto';
-import type { Actor } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
+import type { Actor } from '#libs/infrastructure/contract';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
 import { parseTypes } from '../feed/index.ts';
 
 const secretBytes = 32;

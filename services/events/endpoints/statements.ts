@@ -1,5 +1,5 @@
 /** Statements on webhook endpoints for their owners (V5, V11). Dispatching has its own statements. */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Account whose endpoints are visible; null means all accounts. */
 const ownerParams = { ownerId: t.integer.nullable };

@@ -1,5 +1,5 @@
 /** Tables of the schema `events`, except the tables of the libraries. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 
 /** The table is partitioned by days of `occurredAt`. */
 const FeedEventSchema = defineEntity({

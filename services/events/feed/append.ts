@@ -1,6 +1,6 @@
 /** Appends events in a transaction of the feed writer: assigns positions and updates the subjects (V2, V4). */
 import { randomUUID } from 'node:crypto';
-import { type Database, sqlStateOf, type Tx } from '#libs/orm';
+import { type Database, sqlStateOf, type Tx } from '#libs/infrastructure/orm';
 import type { NewFeedEvent } from './rules/messages.ts';
 import {
   acquireFeedLease,

@@ -1,4 +1,4 @@
-import { unavailable } from '#libs/errors';
+import { unavailable } from '#libs/infrastructure/errors';
 
 /**
  * Maximum number of waiting requests of this process. Each request occupies an operation slot, which other requests

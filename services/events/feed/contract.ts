@@ -9,7 +9,7 @@ import {
   rpc,
   type Static,
   Type,
-} from '#libs/contract';
+} from '#libs/infrastructure/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';

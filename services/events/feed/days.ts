@@ -1,6 +1,6 @@
 /** Day tables of the feed: added in advance, dropped after the retention (V2, V3). */
-import type { Database } from '#libs/orm';
-import { removeInBatches } from '#libs/retention';
+import type { Database } from '#libs/infrastructure/orm';
+import { removeInBatches } from '#libs/infrastructure/retention';
 import type { Dependencies } from '../dependencies.ts';
 import {
   addDay,

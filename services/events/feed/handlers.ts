@@ -1,10 +1,10 @@
 /** Returns pages of the feed (rules/events#feed; V3, V4, V10). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireOpsOperator } from '#libs/actor';
-import { recordAudit } from '#libs/audit';
-import type { RequestOf } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
-import { type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import { requireOpsOperator } from '#libs/infrastructure/actor';
+import { recordAudit } from '#libs/infrastructure/audit';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
+import { type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/infrastructure/nats';
 import type { events } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { defaultEventLimit, type FeedQuery } from './contract.ts';

@@ -3,9 +3,9 @@
  * position, which is fast for callers that can read many events. Then it scans by readable subjects, of which callers
  * with little access have few.
  */
-import { type FeedSubject, feedSubjects } from '#libs/contract';
-import type { Bus } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import { type FeedSubject, feedSubjects } from '#libs/infrastructure/contract';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
 import { feedTypes } from './contract.ts';
 import {
   findWindowEnd,

@@ -1,5 +1,5 @@
 /** Serialises events as JSON. Feed and webhooks return the same bytes (V1). */
-import type { Database } from '#libs/orm';
+import type { Database } from '#libs/infrastructure/orm';
 import { Cursors } from './rules/cursor.ts';
 import { type FoundEvent, readCursorKey } from './statements/read.ts';
 

@@ -2,8 +2,8 @@
  * Determines read access to events (V4, V10). The owners of the subjects resolve the caller's access once per page, and
  * check the subjects of the page again.
  */
-import type { FeedSubject, Static } from '#libs/contract';
-import { type Bus, type CallContext, withoutActor } from '#libs/nats';
+import type { FeedSubject, Static } from '#libs/infrastructure/contract';
+import { type Bus, type CallContext, withoutActor } from '#libs/infrastructure/nats';
 import { conversations, type readerFacts } from '#services/conversations';
 import { directory } from '#services/directory';
 import type { FoundEvent } from './statements/read.ts';

@@ -1,7 +1,7 @@
 /** Background work of the feed: its writer, missing access of subjects, and subjects without events (V2 to V4). */
-import { feedSubjects } from '#libs/contract';
-import { newContext } from '#libs/nats';
-import { removeInBatches } from '#libs/retention';
+import { feedSubjects } from '#libs/infrastructure/contract';
+import { newContext } from '#libs/infrastructure/nats';
+import { removeInBatches } from '#libs/infrastructure/retention';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
 import { deleteSubjects, listWithoutAccess, storeAccess } from './statements/write.ts';

@@ -5,9 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '#libs/logger';
-import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Bus, Delivery, RunningConsumer } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
 import { append } from './append.ts';
 import { feedConsumers, feedEvents, feedPublishers } from './contract.ts';
 import { createMessageReader, type FeedMessage, type NewFeedEvent, sortEvents } from './rules/messages.ts';

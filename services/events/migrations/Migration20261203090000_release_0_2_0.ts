@@ -1,8 +1,8 @@
-import { auditTables } from '#libs/audit';
-import { feedTables } from '#libs/feed';
-import { idempotencyRecordsTable } from '#libs/idempotency';
-import { failedJobs, sentRemoteJobs, jobAttempts, jobTables } from '#libs/jobs';
-import { Migration, readSqlFile } from '#libs/orm/migrations';
+import { auditTables } from '#libs/infrastructure/audit';
+import { feedTables } from '#libs/infrastructure/feed';
+import { idempotencyRecordsTable } from '#libs/infrastructure/idempotency';
+import { failedJobs, sentRemoteJobs, jobAttempts, jobTables } from '#libs/infrastructure/jobs';
+import { Migration, readSqlFile } from '#libs/infrastructure/orm/migrations';
 
 /** The service is new in release 0.2.0. */
 export class Migration20261203090000_release_0_2_0 extends Migration {

@@ -1,5 +1,5 @@
 /** Contract for export, erasure and merges of people in this service. */
-import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/infrastructure/contract';
 import { WebhookEndpoint } from '../endpoints/contract.ts';
 
 export const personDataRpcs = {

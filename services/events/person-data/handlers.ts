@@ -1,8 +1,8 @@
 /** Handlers for `people erase` and merges in this service. The feed contains no personal data (V1). */
-import { onBehalfOf, recordAudit } from '#libs/audit';
-import { removeRecordsOfPerson } from '#libs/idempotency';
-import { type Handlers, rawJson } from '#libs/nats';
-import { transactionOrDryRun } from '#libs/orm';
+import { onBehalfOf, recordAudit } from '#libs/infrastructure/audit';
+import { removeRecordsOfPerson } from '#libs/infrastructure/idempotency';
+import { type Handlers, rawJson } from '#libs/infrastructure/nats';
+import { transactionOrDryRun } from '#libs/infrastructure/orm';
 import type { events } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { maxEndpoints } from '../endpoints/contract.ts';

@@ -1,5 +1,5 @@
 /** Updates participants in the stored access of conversations (V4). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Changes only conversations, because endpoints store their account in this column. */
 export const replaceParticipant = statement.none({

@@ -1,5 +1,5 @@
 /** Statements on hidden and deleted conversations, and on unreferenced objects. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Hides all files of the conversation until {@link showConversation} is called. Call it under `lockConversation`. */
 export const hideConversation = statement.none({

@@ -1,9 +1,9 @@
 /** Jobs that hide and delete files of deleted conversations, and delete files that were replaced. */
 import { conversations } from '#services/conversations';
-import type { PayloadOf } from '#libs/contract';
-import type { JobHandler, Jobs } from '#libs/jobs';
-import { consumeEvent, type RunningConsumer } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobHandler, Jobs } from '#libs/infrastructure/jobs';
+import { consumeEvent, type RunningConsumer } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import { media } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { lockConversation, scheduleBlobDeletion } from '../files.ts';

@@ -1,5 +1,5 @@
 /** Contract of downloads: metadata of stored audio, the recording to display, and captions. */
-import { byClients, withoutActor, rpc, Type } from '#libs/contract';
+import { byClients, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
 import { AudioMetadata, id } from '../schemas.ts';
 
 /** Reply of `GET /conversations/{id}/video` (rules/media#video; D27). */

@@ -4,8 +4,15 @@
  */
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
-import { notFound } from '#libs/errors';
-import { byteStream, type CallContext, type HandlersOf, withoutActor, rawBytes, withDigest } from '#libs/nats';
+import { notFound } from '#libs/infrastructure/errors';
+import {
+  byteStream,
+  type CallContext,
+  type HandlersOf,
+  withoutActor,
+  rawBytes,
+  withDigest,
+} from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { chooseRecording, mediaUrl, versionMarker } from '../file-names.ts';
 import { findAudioFile, findPublicFile, findRecordingStart, listRecordings } from '../files.ts';

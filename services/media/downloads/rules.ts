@@ -1,5 +1,5 @@
 /** Evaluates ranges and validators of downloads, as defined by RFC 9110 (rules/http#etag; D27). */
-import type { ByteRange } from '#libs/object-store';
+import type { ByteRange } from '#libs/infrastructure/object-store';
 
 export type RangeDecision =
   | { kind: 'whole' }

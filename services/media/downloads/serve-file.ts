@@ -3,10 +3,10 @@
  * (rules/media#audio-download; D27).
  */
 import type { ServerResponse } from 'node:http';
-import { AppError, notFound } from '#libs/errors';
-import type { Logger } from '#libs/logger';
-import type { ObjectStore } from '#libs/object-store';
-import { copyStream } from '#libs/transfer';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { ObjectStore } from '#libs/infrastructure/object-store';
+import { copyStream } from '#libs/infrastructure/transfer';
 import type { Exchange } from '../http/index.ts';
 import { decideRange, matchesNone, matchesStrongly } from './rules.ts';
 

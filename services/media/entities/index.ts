@@ -1,5 +1,5 @@
 /** Tables of the schema `media`. */
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 
 /** A stored file of a conversation or holon. */
 export const BlobSchema = defineEntity({

@@ -1,5 +1,5 @@
 /** Contract of the two HTTP servers: paths, and tickets for the internal server (docs/adr/internal-http.md). */
-import { byOperators, withoutActor, rpc, Type } from '#libs/contract';
+import { byOperators, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
 import { id, type RecordingKind, StoredFile } from '../schemas.ts';
 
 /**

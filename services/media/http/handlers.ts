@@ -3,10 +3,10 @@
  * once, for one method and path, for a minute, on every replica.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { requestName } from '#libs/actor';
-import { recordAudit } from '#libs/audit';
-import type { HandlersOf } from '#libs/nats';
-import type { Queryable } from '#libs/sql';
+import { requestName } from '#libs/infrastructure/actor';
+import { recordAudit } from '#libs/infrastructure/audit';
+import type { HandlersOf } from '#libs/infrastructure/nats';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { Dependencies } from '../dependencies.ts';
 import { mediaPaths, pathOfStored, type ticketRpcs } from './contract.ts';
 import { deleteTicket, insertTicket } from './statements.ts';

@@ -3,11 +3,11 @@
  * before anything else is read (docs/adr/internal-http.md).
  */
 import type { IncomingMessage } from 'node:http';
-import { AssertionRejected, type ActorVerifier, requestName } from '#libs/actor';
-import type { Actor, CallerKind } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import type { Logger } from '#libs/logger';
-import type { CallRefusal } from '#libs/nats';
+import { AssertionRejected, type ActorVerifier, requestName } from '#libs/infrastructure/actor';
+import type { Actor, CallerKind } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { CallRefusal } from '#libs/infrastructure/nats';
 import type { StoredFile } from '../contract.ts';
 import { UnverifiedCaller } from './replies.ts';
 import { type Exchange, type Listener, methodNotAllowed, readHeader, requireId } from './server.ts';

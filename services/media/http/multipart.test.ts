@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AppError, toErrorBody } from '#libs/errors';
+import { AppError, toErrorBody } from '#libs/infrastructure/errors';
 import { receiveFile } from './multipart.ts';
 
 const maxFileBytes = 1000;

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { AppError, badRequest } from '#libs/errors';
-import { countTransferred } from '#libs/transfer';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
+import { countTransferred } from '#libs/infrastructure/transfer';
 import { UnparsableForm } from './replies.ts';
 
 export interface FilePart {

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { type CallRefusal, isClockSkew } from '#libs/nats';
-import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/errors';
+import { type CallRefusal, isClockSkew } from '#libs/infrastructure/nats';
+import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/infrastructure/errors';
 
 /** Time to receive the rest of a rejected body before the connection is closed. */
 const drainMs = 30_000;

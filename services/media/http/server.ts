@@ -3,8 +3,8 @@
  * provides its routes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { maxId } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
+import { maxId } from '#libs/infrastructure/contract';
+import { AppError, notFound } from '#libs/infrastructure/errors';
 import {
   createHttpServer,
   endRequestSpan,
@@ -19,11 +19,11 @@ import {
   unmatchedRoute,
   enforceResponsePace,
   enforceBodyPace,
-} from '#libs/http';
-import type { Logger } from '#libs/logger';
-import type { CallContext } from '#libs/nats';
-import { newTraceparent, readRequestId, readTraceIds, type Red } from '#libs/telemetry';
-import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
+} from '#libs/infrastructure/http';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { CallContext } from '#libs/infrastructure/nats';
+import { newTraceparent, readRequestId, readTraceIds, type Red } from '#libs/infrastructure/telemetry';
+import { answerPace, bodyPace, type PaceRule } from '#libs/infrastructure/transfer';
 import { ClientDisconnected } from './multipart.ts';
 import { sendErrorAndClose, sendError, UnverifiedCaller } from './replies.ts';
 

@@ -1,5 +1,5 @@
 /** Statements on tickets, of which only digests are stored. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 export const insertTicket = statement.none({
   name: 'media.issue-ticket',

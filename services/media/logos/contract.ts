@@ -1,5 +1,5 @@
 /** Contract of the job that deletes logos. */
-import { job, Type } from '#libs/contract';
+import { job, Type } from '#libs/infrastructure/contract';
 import { id } from '../schemas.ts';
 
 export const logoJobs = {

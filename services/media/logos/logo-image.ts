@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type Sharp from 'sharp';
-import { AppError } from '#libs/errors';
+import { AppError } from '#libs/infrastructure/errors';
 
 type LogoFormat = 'jpeg' | 'png' | 'gif' | 'webp';
 

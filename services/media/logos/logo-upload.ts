@@ -4,12 +4,12 @@
  */
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { AppError, unavailable } from '#libs/errors';
-import { IdempotencyStore } from '#libs/idempotency';
-import { parseJson } from '#libs/json';
-import { type CallContext, type RawJson, TaggedReply } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { IdempotencyStore } from '#libs/infrastructure/idempotency';
+import { parseJson } from '#libs/infrastructure/json';
+import { type CallContext, type RawJson, TaggedReply } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import { directory } from '#services/directory';
 import type { Dependencies } from '../dependencies.ts';
 import { mediaUrl } from '../file-names.ts';

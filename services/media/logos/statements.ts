@@ -1,5 +1,5 @@
 /** Statements on logos of holons (D51). */
-import { type ParamsOf, sql, statement, t } from '#libs/sql';
+import { type ParamsOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** First key of the advisory locks of logos. */
 const lockSpace = 0x6d6c; // 'ml'

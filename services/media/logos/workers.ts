@@ -1,6 +1,6 @@
 /** Deletes the logos of deleted holons (rules/media#logo; D51). */
-import type { PayloadOf } from '#libs/contract';
-import type { JobHandler } from '#libs/jobs';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobHandler } from '#libs/infrastructure/jobs';
 import type { Dependencies } from '../dependencies.ts';
 import { scheduleBlobDeletion } from '../files.ts';
 import type { logoJobs } from './contract.ts';

@@ -1,5 +1,5 @@
 /** Contract of operations for operators: stored objects, recorded erasures. */
-import { byGateway, byOperators, rowId, rpc, type Static, Type, withoutActor } from '#libs/contract';
+import { byGateway, byOperators, rowId, rpc, type Static, Type, withoutActor } from '#libs/infrastructure/contract';
 import { nullableId } from '../schemas.ts';
 
 const maxIds = 100;

@@ -1,11 +1,11 @@
 /** Handles operations for operators: orphaned objects, recorded erasures. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { RequestOf } from '#libs/contract';
-import { parseJson } from '#libs/json';
-import type { HandlersOf } from '#libs/nats';
-import { erasuresPrefix, type ObjectInfo, type ObjectStore, platformPrefix } from '#libs/object-store';
-import { compileSchema } from '#libs/schema';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { parseJson } from '#libs/infrastructure/json';
+import type { HandlersOf } from '#libs/infrastructure/nats';
+import { erasuresPrefix, type ObjectInfo, type ObjectStore, platformPrefix } from '#libs/infrastructure/object-store';
+import { compileSchema } from '#libs/infrastructure/schema';
 import type { Dependencies } from '../dependencies.ts';
 import { Erasure, type operatorRpcs } from './contract.ts';
 import { listRecordedKeys, type RecordedKey } from './statements.ts';

@@ -1,5 +1,5 @@
 /** Statement on recorded object keys, sorted by their bytes like in the object store. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 const columns = {
   key: t.text,

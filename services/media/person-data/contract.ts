@@ -1,5 +1,5 @@
 /** Contract of erasing and merging people, which changes the uploaders of files. */
-import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/infrastructure/contract';
 
 export const personDataRpcs = {
   erasePerson: rpc({

@@ -1,7 +1,7 @@
 /** Changes the uploaders of files when people are erased or merged (I3). */
-import { onBehalfOf, recordAudit } from '#libs/audit';
-import { removeRecordsOfPerson } from '#libs/idempotency';
-import type { HandlersOf } from '#libs/nats';
+import { onBehalfOf, recordAudit } from '#libs/infrastructure/audit';
+import { removeRecordsOfPerson } from '#libs/infrastructure/idempotency';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import type { personDataRpcs } from './contract.ts';
 import { changeUploader, clearUploader, countUploads } from './statements.ts';

@@ -1,5 +1,5 @@
 /** Statements on the uploaders of files. */
-import { type Parameter, sql, type Sql, statement, t } from '#libs/sql';
+import { type Parameter, sql, type Sql, statement, t } from '#libs/infrastructure/sql';
 
 const uploader = { personId: t.integer, accountIds: t.integer.array };
 const isUploader = ({ personId, accountIds }: Record<keyof typeof uploader, Parameter>): Sql =>

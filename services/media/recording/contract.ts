@@ -1,5 +1,5 @@
-/** Contract of the events of recordings. The import job is declared in `libs/pipeline`. */
-import { feedEvent, noData } from '#libs/contract';
+/** Contract of the events of recordings. The import job is declared in `libs/product/pipeline`. */
+import { feedEvent, noData } from '#libs/infrastructure/contract';
 
 /** Feed events of recordings (rules/events#types; V1). */
 export const recordingFeed = {

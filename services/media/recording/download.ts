@@ -4,17 +4,17 @@
  * progress.
  */
 import { createHash } from 'node:crypto';
-import { AppError, unavailable } from '#libs/errors';
-import { PermanentJobError } from '#libs/jobs';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { PermanentJobError } from '#libs/infrastructure/jobs';
 import {
   chooseByOverlap,
   type MeetingProvider,
   type MeetingRecording,
   type RecordingDownload,
-} from '#libs/realtimekit';
-import type { Logger } from '#libs/logger';
-import type { ObjectStore, UnfinishedUpload } from '#libs/object-store';
-import { countTransferred } from '#libs/transfer';
+} from '#libs/product/realtimekit';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { ObjectStore, UnfinishedUpload } from '#libs/infrastructure/object-store';
+import { countTransferred } from '#libs/infrastructure/transfer';
 import type { ConversationTime } from './rules.ts';
 
 export interface RecordingSource {

@@ -4,10 +4,10 @@
  * (docs/adr/media-files.md).
  */
 import { stat } from 'node:fs/promises';
-import { PermanentJobError } from '#libs/jobs';
-import { isJsonObject } from '#libs/json';
-import { type Ffmpeg, FfmpegError } from '#libs/ffmpeg';
-import { unavailable } from '#libs/errors';
+import { PermanentJobError } from '#libs/infrastructure/jobs';
+import { isJsonObject } from '#libs/infrastructure/json';
+import { type Ffmpeg, FfmpegError } from '#libs/infrastructure/ffmpeg';
+import { unavailable } from '#libs/infrastructure/errors';
 
 export interface ProbeResult {
   readonly durationSeconds: number;

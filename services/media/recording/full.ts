@@ -2,11 +2,11 @@
  * Stores the full recording: uses the stored recording, resumes its download, or starts the download. Only one job at a
  * time imports a recording of a conversation.
  */
-import { unavailable } from '#libs/errors';
-import { RetryLater } from '#libs/jobs';
-import { renewLease } from '#libs/concurrency';
-import type { Database } from '#libs/orm';
-import type { MeetingProvider, MeetingRecording } from '#libs/realtimekit';
+import { unavailable } from '#libs/infrastructure/errors';
+import { RetryLater } from '#libs/infrastructure/jobs';
+import { renewLease } from '#libs/infrastructure/concurrency';
+import type { Database } from '#libs/infrastructure/orm';
+import type { MeetingProvider, MeetingRecording } from '#libs/product/realtimekit';
 import type { Dependencies } from '../dependencies.ts';
 import { listRecordings } from '../files.ts';
 import { describeRecordingFile, newRecordingKey } from '../file-names.ts';

@@ -2,7 +2,7 @@
  * Makes the stored objects of an import the recordings and thumbnails of the conversation, in one transaction. Replaced
  * files are deleted later.
  */
-import type { Tx } from '#libs/orm';
+import type { Tx } from '#libs/infrastructure/orm';
 import {
   type BlobKind,
   type FileRecord,

@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { unavailable } from '#libs/errors';
-import type { ByteRange, ObjectStore } from '#libs/object-store';
-import { copyStream } from '#libs/transfer';
+import { unavailable } from '#libs/infrastructure/errors';
+import type { ByteRange, ObjectStore } from '#libs/infrastructure/object-store';
+import { copyStream } from '#libs/infrastructure/transfer';
 
 export interface LocalObjectServer {
   readonly url: string;

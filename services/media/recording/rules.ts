@@ -1,6 +1,6 @@
 /** Decides where a recording is cut and when its pictures are taken (rules/media#video; D18a, D27). */
-import type { MeetingRecording } from '#libs/realtimekit';
-import type { Instant } from '#libs/time';
+import type { MeetingRecording } from '#libs/product/realtimekit';
+import type { Instant } from '#libs/infrastructure/time';
 
 /** Start and end of the conversation; undefined while unknown. */
 export interface ConversationTime {

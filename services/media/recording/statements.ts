@@ -2,7 +2,7 @@
  * Statements on recording imports. A conversation has one import, which one job at a time claims and which stores the
  * progress of earlier attempts.
  */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 const columns = {
   recording_id: t.text,

@@ -5,14 +5,19 @@
  */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import type { ReplyOf } from '#libs/contract';
-import { AppError, unavailable } from '#libs/errors';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import { recordingImport as declaration, type RecordingImportConfig } from '#libs/pipeline';
-import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
-import { DownloadTooLarge, ProviderBusy, type MeetingRecording } from '#libs/realtimekit';
-import { formatInstant, parseInstant, type Instant } from '#libs/time';
+import type { ReplyOf } from '#libs/infrastructure/contract';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import type { Bus } from '#libs/infrastructure/nats';
+import { recordingImport as declaration, type RecordingImportConfig } from '#libs/product/pipeline';
+import {
+  pipelineWorker,
+  type PipelineOutcome,
+  type PipelineRun,
+  type PipelineWorker,
+} from '#libs/product/pipeline-worker';
+import { DownloadTooLarge, ProviderBusy, type MeetingRecording } from '#libs/product/realtimekit';
+import { formatInstant, parseInstant, type Instant } from '#libs/infrastructure/time';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
 import { listRecordings } from '../files.ts';
@@ -25,7 +30,7 @@ import { serveObjectLocally } from './object-server.ts';
 import { extractPicture, probeRecording, type ProbeResult, trimFront, type TrimMethod } from './ffmpeg.ts';
 import { type ConversationTime, type Cut, decideCut, limitCut, choosePictureTimes } from './rules.ts';
 import { countThumbnails, setImportStart } from './statements.ts';
-import { FfmpegError } from '#libs/ffmpeg';
+import { FfmpegError } from '#libs/infrastructure/ffmpeg';
 
 export type RecordingImportDependencies = Pick<
   Dependencies,

@@ -1,7 +1,7 @@
 /** Files of a conversation in its timeline (rules/conversations#timeline; W9, W23). */
-import type { TimelineFact } from '#libs/contract';
-import { listFailedJobs } from '#libs/jobs';
-import type { HandlersOf } from '#libs/nats';
+import type { TimelineFact } from '#libs/infrastructure/contract';
+import { listFailedJobs } from '#libs/infrastructure/jobs';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import type { ownTimelineRpcs } from './contract.ts';
 import { listUploads } from './statements.ts';

@@ -1,5 +1,5 @@
 /** Statements of the timeline (W9). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns uploaded audio and recordings, also replaced ones, newest first. */
 export const listUploads = statement.many({

@@ -2,8 +2,8 @@
  * Leases of uploads. Each upload is recorded before its first byte and renewed while it runs, so that the sweep can
  * detect uploads of dead processes.
  */
-import { unavailable } from '#libs/errors';
-import { renewLease } from '#libs/concurrency';
+import { unavailable } from '#libs/infrastructure/errors';
+import { renewLease } from '#libs/infrastructure/concurrency';
 import type { Dependencies } from '../dependencies.ts';
 import { abandonUpload, renewUpload, startUpload } from './statements.ts';
 

@@ -2,7 +2,7 @@
  * Statements on uploads in progress. Each upload is recorded before its first byte is stored, so that objects of a
  * killed process can be found by their keys.
  */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 export const startUpload = statement.none({
   name: 'media.begin-upload',

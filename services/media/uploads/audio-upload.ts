@@ -1,7 +1,7 @@
 /** Uploads audio from the client to the object store, in constant memory (rules/media#audio-upload; D27). */
 import type { Readable } from 'node:stream';
 import { conversations } from '#services/conversations';
-import { unavailable } from '#libs/errors';
+import { unavailable } from '#libs/infrastructure/errors';
 import { type Exchange, receiveFile, sendJson } from '../http/index.ts';
 import type { AudioMetadata, StoredFile } from '../schemas.ts';
 import { acquireUploadLease, discardUpload, type UploadLease } from '../upload-leases/index.ts';

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { conversations } from '#services/conversations';
-import { AppError } from '#libs/errors';
-import { countTransferred } from '#libs/transfer';
+import { AppError } from '#libs/infrastructure/errors';
+import { countTransferred } from '#libs/infrastructure/transfer';
 import type { StoredFile } from '../schemas.ts';
 import { maxAudioBytes, maxRecordingBytes } from './contract.ts';
 import type { FileRecord } from '../files.ts';

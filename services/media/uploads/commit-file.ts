@@ -1,7 +1,7 @@
 /** Makes a stored object the file of its conversation, and attaches audio to the conversation. */
 import { conversations } from '#services/conversations';
-import { AppError, notFound } from '#libs/errors';
-import type { CallContext } from '#libs/nats';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import type { CallContext } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { type FileRecord, findDeleted, lockConversation, replaceFile, scheduleBlobDeletion } from '../files.ts';
 import { recordingFeed } from '../recording/contract.ts';

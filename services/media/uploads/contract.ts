@@ -1,6 +1,6 @@
 /** Contract of uploads: limits of audio, and operations of the bulk import. */
-import { byOperators, rpc, Type, withoutActor } from '#libs/contract';
-import type { ErrorReasons } from '#libs/contract';
+import { byOperators, rpc, Type, withoutActor } from '#libs/infrastructure/contract';
+import type { ErrorReasons } from '#libs/infrastructure/contract';
 import { id, StoredFile } from '../schemas.ts';
 
 /**

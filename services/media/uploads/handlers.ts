@@ -1,8 +1,8 @@
 /**
  * Operations of the bulk import: list stored files, and mark trimmed recordings as final (rules/workspace#bulk-import).
  */
-import { listSome, recordAudit } from '#libs/audit';
-import type { HandlersOf } from '#libs/nats';
+import { listSome, recordAudit } from '#libs/infrastructure/audit';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../dependencies.ts';
 import type { uploadRpcs } from './contract.ts';
 import { listFiles, setFinalized } from './statements.ts';

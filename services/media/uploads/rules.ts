@@ -1,6 +1,6 @@
 /** Names and content types of uploaded audio (rules/http#limits; D27). */
 import { randomBytes } from 'node:crypto';
-import { appError, type AppError } from '#libs/errors';
+import { appError, type AppError } from '#libs/infrastructure/errors';
 import { audioExtensions } from '../contract.ts';
 import { cleanFileName, shortenFileName } from '../file-names.ts';
 

@@ -1,5 +1,5 @@
 /** Statements of the bulk import. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import type { StoredFile } from '../schemas.ts';
 
 export const listFiles = statement.many({

@@ -4,12 +4,19 @@
  * rejects captions, the video remains published and a note is added to the conversation.
  */
 import { createHash } from 'node:crypto';
-import type { PayloadOf } from '#libs/contract';
-import { AppError, unavailable } from '#libs/errors';
-import { type DeadJob, type JobHandler, type JobRun, type Jobs, PermanentJobError, RetryLater } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { videohostPublish, type VideohostPublishConfig } from '#libs/pipeline';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import {
+  type DeadJob,
+  type JobHandler,
+  type JobRun,
+  type Jobs,
+  PermanentJobError,
+  RetryLater,
+} from '#libs/infrastructure/jobs';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { videohostPublish, type VideohostPublishConfig } from '#libs/product/pipeline';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';

@@ -1,5 +1,5 @@
 /** Contract of the jobs that update captions on the video host (T4). */
-import { job, Type } from '#libs/contract';
+import { job, Type } from '#libs/infrastructure/contract';
 import { id } from '../schemas.ts';
 
 /** Maximum number of conversations per job. */

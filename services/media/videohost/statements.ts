@@ -2,7 +2,7 @@
  * Statements on uploads to the video host. One job at a time claims an upload, which stores the progress of earlier
  * attempts.
  */
-import { type Queryable, type RowOf, sql, statement, t } from '#libs/sql';
+import { type Queryable, type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 import { publicColumns } from '../files.ts';
 
 export const findFirstThumbnail = statement.maybeOne({

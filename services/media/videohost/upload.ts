@@ -5,11 +5,11 @@
  */
 import type { Dependencies } from '../dependencies.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
-import { unavailable } from '#libs/errors';
-import type { Logger } from '#libs/logger';
-import type { Database } from '#libs/orm';
-import { renewLease } from '#libs/concurrency';
+import { PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import { unavailable } from '#libs/infrastructure/errors';
+import type { Logger } from '#libs/infrastructure/logger';
+import type { Database } from '#libs/infrastructure/orm';
+import { renewLease } from '#libs/infrastructure/concurrency';
 import {
   type ClaimUpload,
   claimVideohostUpload,

@@ -4,19 +4,19 @@
  * `records.videohost` of `infos.publishing`. If a person wrote this record, the record remains and nothing is uploaded.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { AppError, unavailable } from '#libs/errors';
-import { isJsonObject, type JsonObject } from '#libs/json';
-import { RetryLater } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import { videohostPublish as declaration, type VideohostPublishConfig } from '#libs/pipeline';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import { RetryLater } from '#libs/infrastructure/jobs';
+import type { Bus } from '#libs/infrastructure/nats';
+import { videohostPublish as declaration, type VideohostPublishConfig } from '#libs/product/pipeline';
 import {
   pipelineWorker,
   readProvenance,
   wrapValue,
   type PipelineRun,
   type PipelineWorker,
-} from '#libs/pipeline-worker';
-import { formatInstant } from '#libs/time';
+} from '#libs/product/pipeline-worker';
+import { formatInstant } from '#libs/infrastructure/time';
 import { conversations } from '#services/conversations';
 import { findPublicFile, findRecordingStart, listRecordings, type PublicBlob } from '../files.ts';
 import type { Dependencies } from '../dependencies.ts';

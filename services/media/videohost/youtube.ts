@@ -3,8 +3,8 @@
  * never contain tokens or upload URLs.
  */
 import { randomUUID } from 'node:crypto';
-import { type Outbound, OutboundError, type OutboundReply, type OutboundRequest } from '#libs/outbound';
-import { parseRetryAfter } from '#libs/time';
+import { type Outbound, OutboundError, type OutboundReply, type OutboundRequest } from '#libs/infrastructure/outbound';
+import { parseRetryAfter } from '#libs/infrastructure/time';
 import {
   type CaptionHost,
   type CaptionLabel,

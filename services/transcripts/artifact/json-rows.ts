@@ -3,7 +3,7 @@
  * with `JSON.parse`. An element that cannot be parsed is null, a malformed row. If such an element hides the following
  * commas, as an unclosed quote does, the array is split between objects instead (D86).
  */
-import { isJsonWhitespace, JsonScanner, jsonByte } from '#libs/json';
+import { isJsonWhitespace, JsonScanner, jsonByte } from '#libs/infrastructure/json';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
 /** Separator between two objects of the array. */

@@ -1,5 +1,5 @@
 /** Contract of the jobs that remove permanently deleted conversations. */
-import { job, Type } from '#libs/contract';
+import { job, Type } from '#libs/infrastructure/contract';
 
 export const cleanUpJobs = {
   forgetConversation: job({

@@ -1,5 +1,5 @@
 /** Statements on permanently deleted conversations. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /**
  * Deletes all stored data of a conversation, and marks it so that a running import stores nothing. Call it under the

@@ -1,8 +1,8 @@
 /** Jobs that remove the data of permanently deleted conversations and find missed deletions and changes. */
-import type { PayloadOf } from '#libs/contract';
-import type { JobHandler, Jobs } from '#libs/jobs';
-import { consumeEvent, type RunningConsumer } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobHandler, Jobs } from '#libs/infrastructure/jobs';
+import { consumeEvent, type RunningConsumer } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-import { columns, defineEntity, p } from '#libs/orm/entities';
+import { columns, defineEntity, p } from '#libs/infrastructure/orm/entities';
 import type { ArtifactFormat } from '../artifact/index.ts';
 import type { ImportStatus } from '../evidence/contract.ts';
 

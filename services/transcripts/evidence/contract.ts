@@ -1,5 +1,15 @@
 /** Contract of import evidence (rules/transcripts#import-evidence). */
-import { byClients, byUsers, feedEvent, noData, notAnOperator, nullable, rpc, type Static, Type } from '#libs/contract';
+import {
+  byClients,
+  byUsers,
+  feedEvent,
+  noData,
+  notAnOperator,
+  nullable,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/infrastructure/contract';
 
 export const conversationId = Type.Integer({ description: 'Id of the conversation.' });
 

@@ -1,5 +1,5 @@
 /** Check for `doctor`: format of the provider's last transcript. CSV rows have no end times, so they are not imported (D86). */
-import type { Queryable } from '#libs/sql';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { findLatestFormat } from './statements.ts';
 
 /** @throws Error when the last transcript was CSV without end times */

@@ -1,7 +1,7 @@
 /** Handlers of import evidence (rules/transcripts#import-evidence): counts and digests, never speech. */
-import { requireOpsReader } from '#libs/actor';
-import { appError } from '#libs/errors';
-import { rawJson, type HandlersOf } from '#libs/nats';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { appError } from '#libs/infrastructure/errors';
+import { rawJson, type HandlersOf } from '#libs/infrastructure/nats';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
 import type { evidenceRpcs } from './contract.ts';

@@ -1,7 +1,7 @@
 /** Locks, reads and stores the import evidence of a conversation. */
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
-import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
+import { formatInstant, type Instant, parseInstant } from '#libs/infrastructure/time';
 import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './rules.ts';
 import { findPermanentlyDeleted, getState, lockConversation, upsertEvidence } from './statements.ts';
 

@@ -1,5 +1,5 @@
 /** Decides the transitions of a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
-import type { Instant } from '#libs/time';
+import type { Instant } from '#libs/infrastructure/time';
 import type { ArtifactFormat } from '../artifact/index.ts';
 import type { FilterCounts, Window } from '../row-filter.ts';
 import type { ImportStatus } from './contract.ts';

@@ -1,5 +1,5 @@
 /** Statements on import evidence and permanently deleted conversations. */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import type { ArtifactFormat } from '../artifact/index.ts';
 import type { ImportStatus } from './contract.ts';
 import { statusWithoutRecord } from './rules.ts';

@@ -1,6 +1,6 @@
 /** Recomputes import evidence from a caller's copy of the artifact (rules/transcripts#import-evidence). */
 import { createHash } from 'node:crypto';
-import { parseInstant, type Instant } from '#libs/time';
+import { parseInstant, type Instant } from '#libs/infrastructure/time';
 import { scanArtifact } from '../artifact/index.ts';
 import { RowFilter, type FilterCounts, type Window } from '../row-filter.ts';
 import { exclusionReasons, type ImportEvidence } from './contract.ts';

@@ -1,11 +1,11 @@
 /** Steps that imports and audio transcriptions share: reading the source, parsing the window, recording the result. */
-import { AppError } from '#libs/errors';
-import type { JobRun } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import type { PipelinePayload } from '#libs/pipeline';
-import { parseInstant } from '#libs/time';
-import type { EventOutbox } from '#libs/feed';
-import type { Tx } from '#libs/orm';
+import { AppError } from '#libs/infrastructure/errors';
+import type { JobRun } from '#libs/infrastructure/jobs';
+import type { Bus } from '#libs/infrastructure/nats';
+import type { PipelinePayload } from '#libs/product/pipeline';
+import { parseInstant } from '#libs/infrastructure/time';
+import type { EventOutbox } from '#libs/infrastructure/feed';
+import type { Tx } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import type { Window } from '../row-filter.ts';
 import { type ImportStatus, transcriptFeed } from '../evidence/contract.ts';

@@ -1,6 +1,6 @@
 /** Reads an artifact a second time and replaces the stored rows with its accepted rows, in the caller's transaction. */
-import { unavailable } from '#libs/errors';
-import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
+import { unavailable } from '#libs/infrastructure/errors';
+import { mayPass, sqlStateOf, type Tx } from '#libs/infrastructure/orm';
 import { scanArtifact } from '../artifact/index.ts';
 import { erasedText } from '../person-data/contract.ts';
 import { replaceErasedPeople } from '../person-data/index.ts';

@@ -1,5 +1,5 @@
 /** Statements on stored rows and speakers, and on overdue imports. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /**
  * Counts overdue imports of the last days by the rule of the alert on late transcripts: conversations with a complete

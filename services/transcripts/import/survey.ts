@@ -3,8 +3,8 @@
  * only at the end of an artifact (D26a), and excluded speech may never be stored, so a second reading of the same bytes
  * stores the rows. Small artifacts are buffered between the two readings; large ones are downloaded again.
  */
-import type { MeetingSession } from '#libs/realtimekit';
-import type { Instant } from '#libs/time';
+import type { MeetingSession } from '#libs/product/realtimekit';
+import type { Instant } from '#libs/infrastructure/time';
 import { scanArtifact, UnreadableArtifact } from '../artifact/index.ts';
 import type { Artifact } from '../evidence/index.ts';
 import { RowFilter, type FilterCounts, type Window } from '../row-filter.ts';

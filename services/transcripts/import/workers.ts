@@ -3,12 +3,17 @@
  * and filters the artifact, and stores the rows with evidence. Messages, log lines, payloads and results never contain
  * speech or names.
  */
-import { AppError, unavailable } from '#libs/errors';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
-import { transcriptImport as declaration } from '#libs/pipeline';
-import { type PipelineOutcome, type PipelineRun, pipelineWorker, type PipelineWorker } from '#libs/pipeline-worker';
-import { chooseByOverlap, DownloadTooLarge, type MeetingSession, ProviderBusy } from '#libs/realtimekit';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
+import { transcriptImport as declaration } from '#libs/product/pipeline';
+import {
+  type PipelineOutcome,
+  type PipelineRun,
+  pipelineWorker,
+  type PipelineWorker,
+} from '#libs/product/pipeline-worker';
+import { chooseByOverlap, DownloadTooLarge, type MeetingSession, ProviderBusy } from '#libs/product/realtimekit';
 import { TruncatedArtifact, UnreadableArtifact, WrongEncoding } from '../artifact/index.ts';
 import { lockForWriting, type RunResult } from '../evidence/index.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 /** Contract of bulk imports, whose rows were never filtered by a window (D7). */
-import { byOperators, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, nullable, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import { conversationId } from '../evidence/contract.ts';
 
 /** One row of a bulk import. */

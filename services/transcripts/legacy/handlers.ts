@@ -2,11 +2,11 @@
  * `transcripts.rows.install-legacy`: installs the rows of a bulk import and replaces existing rows only where they
  * differ (rules/workspace#bulk-import; D7).
  */
-import { listSome, recordAudit } from '#libs/audit';
-import { AppError } from '#libs/errors';
-import type { HandlersOf } from '#libs/nats';
-import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { listSome, recordAudit } from '#libs/infrastructure/audit';
+import { AppError } from '#libs/infrastructure/errors';
+import type { HandlersOf } from '#libs/infrastructure/nats';
+import { mayPass, sqlStateOf, type Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { Dependencies } from '../dependencies.ts';
 import { transcriptFeed } from '../evidence/contract.ts';
 import { rowsChanged } from '../search/index.ts';

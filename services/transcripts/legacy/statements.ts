@@ -1,5 +1,5 @@
 /** Statements on rows of bulk imports, which process many conversations at once. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Acquires the locks that the import of one conversation uses, in order. */
 export const lockConversations = statement.none({

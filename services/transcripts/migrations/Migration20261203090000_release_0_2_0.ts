@@ -1,7 +1,7 @@
-import { auditTables } from '#libs/audit';
-import { feedTables } from '#libs/feed';
-import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
-import { OnlineMigration } from '#libs/orm/migrations';
+import { auditTables } from '#libs/infrastructure/audit';
+import { feedTables } from '#libs/infrastructure/feed';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/infrastructure/jobs';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
 
 const signs = String.raw`\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff`;
 

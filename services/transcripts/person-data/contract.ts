@@ -2,7 +2,7 @@
  * Contract of operations on a person's utterances, for `people export` and `people erase` of the admin CLI, and for
  * merges.
  */
-import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/contract';
+import { changeOrigin, withoutActor, rowId, rpc, Type } from '#libs/infrastructure/contract';
 
 /** Text that replaces erased words. */
 export const erasedText = '[removed]';

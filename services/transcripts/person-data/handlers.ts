@@ -1,7 +1,7 @@
 /** Exports and erases a person's utterances, for `people export` and `people erase` of the admin CLI. */
-import { onBehalfOf, recordAudit } from '#libs/audit';
-import type { HandlersOf } from '#libs/nats';
-import { transactionOrDryRun } from '#libs/orm';
+import { onBehalfOf, recordAudit } from '#libs/infrastructure/audit';
+import type { HandlersOf } from '#libs/infrastructure/nats';
+import { transactionOrDryRun } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import { captionsChanged } from '../search/index.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -3,7 +3,7 @@
  * the import's rows lose the person or get the surviving person. The person is marked before stored rows are changed,
  * and an import checks the marks as its last step, so each import is covered by one of the two.
  */
-import type { Database, Tx } from '#libs/orm';
+import type { Database, Tx } from '#libs/infrastructure/orm';
 import { erasedText } from './contract.ts';
 import { anonymizeSpeaker, changeSpeaker, listErased, lockErased, markErased, shareErasedLock } from './statements.ts';
 

@@ -2,7 +2,7 @@
  * Statements on a person's utterances. Transcripts are found through the speakers, because everyone with utterances is
  * a speaker.
  */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns a person's rows after the given conversation, start and position. */
 export const listUtterances = statement.many({

@@ -1,5 +1,5 @@
 /** Contract of the transcript file in its formats (rules/transcripts#transcript-file; T1, T5). */
-import { byClients, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
+import { byClients, nullable, withoutActor, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import { conversationId } from '../evidence/contract.ts';
 
 /** Formats in the order of preference (T5). */

@@ -4,11 +4,19 @@
  * the response.
  */
 import { createHash } from 'node:crypto';
-import { maxId } from '#libs/contract';
-import { notFound, unavailable } from '#libs/errors';
-import { byteStream, jsonStream, rawBytes, rawJson, withDigest, type Handler, type HandlersOf } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import { parseInstant } from '#libs/time';
+import { maxId } from '#libs/infrastructure/contract';
+import { notFound, unavailable } from '#libs/infrastructure/errors';
+import {
+  byteStream,
+  jsonStream,
+  rawBytes,
+  rawJson,
+  withDigest,
+  type Handler,
+  type HandlersOf,
+} from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
+import { parseInstant } from '#libs/infrastructure/time';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
 import { toMilliseconds } from '../speaker.ts';

@@ -1,5 +1,5 @@
 /** Statements that read the rows and the window of the transcript file. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns the next rows in stored order, after this start and position, up to the limit. */
 export const listRows = statement.many({

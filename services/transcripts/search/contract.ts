@@ -1,5 +1,5 @@
 /** Contract of transcript search (rules/transcripts#search; T2, T3, T6). */
-import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byUsers, job, nullable, rpc, type Static, Type } from '#libs/infrastructure/contract';
 import { TranscriptSpeaker } from '../render/contract.ts';
 import { maxNeighbourLength, maxTextLength } from './rules/excerpt.ts';
 

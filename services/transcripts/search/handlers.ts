@@ -3,10 +3,10 @@
  * stores the access facts of conversations. The conversations service decides what the caller may read, and is called
  * for each page. docs/adr/transcript-search.md
  */
-import type { RequestOf } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import type { CallContext, Handler, HandlersOf } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import type { CallContext, Handler, HandlersOf } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../dependencies.ts';
 import { describeSpeaker, toMilliseconds } from '../speaker.ts';

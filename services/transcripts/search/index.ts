@@ -1,7 +1,7 @@
 /** Updates the search index for features that change rows or delete conversations. */
-import type { Jobs } from '#libs/jobs';
-import type { Bus, CallContext } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import type { Jobs } from '#libs/infrastructure/jobs';
+import type { Bus, CallContext } from '#libs/infrastructure/nats';
+import type { Database, Tx } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import { media } from '#services/media';
 import { searchJobs } from './contract.ts';

@@ -1,9 +1,9 @@
 /** Job `transcripts.index-transcripts`, and the consumer of events that change the access to a conversation (T2). */
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
-import type { PayloadOf } from '#libs/contract';
-import type { JobHandler } from '#libs/jobs';
-import { consumeEvent, newContext, type RunningConsumer } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobHandler } from '#libs/infrastructure/jobs';
+import { consumeEvent, newContext, type RunningConsumer } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 /** Statements of the timeline (W9). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns the latest import; no row when there was none. */
 export const findImport = statement.maybeOne({

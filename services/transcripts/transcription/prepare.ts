@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Ffmpeg, FfmpegError } from '#libs/ffmpeg';
+import { type Ffmpeg, FfmpegError } from '#libs/infrastructure/ffmpeg';
 
 /** A part of the prepared audio. Times are seconds from the start of the prepared audio. */
 export interface AudioPart {

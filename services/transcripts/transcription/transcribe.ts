@@ -4,9 +4,9 @@
  * memory only.
  */
 import { readFile } from 'node:fs/promises';
-import { PermanentJobError } from '#libs/jobs';
-import type { TranscriptionSegment, Transcriber, Transcription } from '#libs/openai';
-import type { Instant } from '#libs/time';
+import { PermanentJobError } from '#libs/infrastructure/jobs';
+import type { TranscriptionSegment, Transcriber, Transcription } from '#libs/infrastructure/openai';
+import type { Instant } from '#libs/infrastructure/time';
 import { RowFilter, type AcceptedRow, type FilterCounts, type Window } from '../row-filter.ts';
 import type { AudioPart, AudioRange } from './prepare.ts';
 

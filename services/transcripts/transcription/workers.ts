@@ -8,15 +8,20 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { AppError, unavailable } from '#libs/errors';
-import { FfmpegError } from '#libs/ffmpeg';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
-import type { CallContext } from '#libs/nats';
-import { ModelFailure } from '#libs/openai';
-import type { Tx } from '#libs/orm';
-import { OutboundError } from '#libs/outbound';
-import { audioTranscription as declaration, type AudioTranscriptionConfig } from '#libs/pipeline';
-import { type PipelineOutcome, type PipelineRun, pipelineWorker, type PipelineWorker } from '#libs/pipeline-worker';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { FfmpegError } from '#libs/infrastructure/ffmpeg';
+import { PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import type { CallContext } from '#libs/infrastructure/nats';
+import { ModelFailure } from '#libs/infrastructure/openai';
+import type { Tx } from '#libs/infrastructure/orm';
+import { OutboundError } from '#libs/infrastructure/outbound';
+import { audioTranscription as declaration, type AudioTranscriptionConfig } from '#libs/product/pipeline';
+import {
+  type PipelineOutcome,
+  type PipelineRun,
+  pipelineWorker,
+  type PipelineWorker,
+} from '#libs/product/pipeline-worker';
 import { maxAudioBytes, media, mediaPaths } from '#services/media';
 import { type Artifact, lockForWriting, readEvidenceState, type RunResult } from '../evidence/index.ts';
 import {

@@ -3,7 +3,7 @@
  * content type, header or field fails the test.
  */
 import { createHash } from 'node:crypto';
-import type { SchemaProblem } from '#libs/schema';
+import type { SchemaProblem } from '#libs/infrastructure/schema';
 import { keepRecording, noteAnswer, type Recording } from './recordings.ts';
 import {
   compileDocumented,

@@ -2,8 +2,8 @@
  * The OpenAPI documents served by a running gateway, prepared for checking responses: operations are found by method
  * and path, response schemas are compiled strictly (an undocumented field is a violation).
  */
-import { compileSchemaForAll, type SchemaProblem } from '#libs/schema';
-import type { TSchema } from '#libs/contract';
+import { compileSchemaForAll, type SchemaProblem } from '#libs/infrastructure/schema';
+import type { TSchema } from '#libs/infrastructure/contract';
 
 export type Json = Record<string, unknown>;
 

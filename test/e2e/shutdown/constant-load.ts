@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signBooking, type RealtimeKitServer } from '#libs/testing';
+import { signBooking, type RealtimeKitServer } from '#libs/product/testing';
 import { Agent, fetch, FormData, type RequestInit } from 'undici';
 import type { Demo, TestPlatform } from '../test-platform.ts';
 

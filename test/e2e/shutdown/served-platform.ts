@@ -2,7 +2,7 @@
  * A platform with two replicas of each service under load, simulated external services, and the checks after the load.
  */
 import { expect } from '@jest/globals';
-import { startLlm, startRealtimeKit, waitFor } from '#libs/testing';
+import { startLlm, startRealtimeKit, waitFor } from '#libs/product/testing';
 import { applyDemo, type Demo, startTestPlatform, type TestPlatform } from '../test-platform.ts';
 import { clientCount, type ConstantLoad, digest, type Ledger, startConstantLoad } from './constant-load.ts';
 

@@ -1,6 +1,6 @@
 /** Runs the agents service in a separate process with short leases, so that tests can kill it. */
-import { runService } from '#libs/lifecycle';
-import { fastJobTuning } from '#libs/testing';
+import { runService } from '#libs/infrastructure/lifecycle';
+import { fastJobTuning } from '#libs/product/testing';
 import { loadAgentsConfig } from '../../../services/agents/config.ts';
 import { createService } from '../../../services/agents/service.ts';
 

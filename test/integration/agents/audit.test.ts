@@ -1,7 +1,7 @@
 /** Operator actions on updates and webhooks commit with their audit entry, or not at all (A1). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Bus, connectBus } from '#libs/nats';
-import { contextFor } from '#libs/testing';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { contextFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { failureOf } from './fixture.ts';
 import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contextFor, type LlmFault, waitFor } from '#libs/testing';
+import { contextFor, type LlmFault, waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
-import { newContext } from '#libs/nats';
+import { newContext } from '#libs/infrastructure/nats';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {

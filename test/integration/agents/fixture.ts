@@ -1,9 +1,9 @@
 /** Test fixture: the agents service with a scripted language model. */
 import { type AgentItem, agents } from '#services/agents';
-import type { ReplyOf, RequestOf, Rpc, Static } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import type { Service } from '#libs/lifecycle';
-import { type Bus, connectBus, newContext } from '#libs/nats';
+import type { ReplyOf, RequestOf, Rpc, Static } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import { type Bus, connectBus, newContext } from '#libs/infrastructure/nats';
 import {
   contextFor,
   createTestEnvironment,
@@ -11,7 +11,7 @@ import {
   startLlm,
   startService,
   type TestEnvironment,
-} from '#libs/testing';
+} from '#libs/product/testing';
 
 export interface ChatReply {
   readonly visitor_id: string;

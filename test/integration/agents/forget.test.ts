@@ -1,6 +1,6 @@
 /** Erased data does not remain in messages, memory or knowledge (people erase, agents forget). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 

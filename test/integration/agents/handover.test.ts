@@ -1,7 +1,7 @@
 /** Takeovers on the web and in Telegram: record, memory and hand-back (H1 to H4). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newContext as context } from '#libs/nats';
-import { superuser, waitFor } from '#libs/testing';
+import { newContext as context } from '#libs/infrastructure/nats';
+import { superuser, waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { failureOf } from './fixture.ts';
 import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';

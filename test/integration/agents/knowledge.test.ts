@@ -1,7 +1,7 @@
 /** A visitor's statements reach other visitors only as far as AGENT_KNOWLEDGE allows (D70). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
-import { type LlmMessage, superuser, waitFor } from '#libs/testing';
+import { newContext } from '#libs/infrastructure/nats';
+import { type LlmMessage, superuser, waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 

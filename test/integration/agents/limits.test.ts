@@ -1,8 +1,8 @@
 /** Rate limits and token budgets of the chat (D71). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
-import { createMetrics } from '#libs/telemetry';
-import { waitFor } from '#libs/testing';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createMetrics } from '#libs/infrastructure/telemetry';
+import { waitFor } from '#libs/product/testing';
 import { BudgetExceeded, createTokenBudget } from '../../../services/agents/language-model/index.ts';
 import { estimateMessage, estimateTokens } from '../../../services/agents/model-text.ts';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';

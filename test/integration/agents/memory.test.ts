@@ -1,6 +1,6 @@
 /** Memory of threads and agents. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { contextFor, type LlmMessage, waitFor } from '#libs/testing';
+import { contextFor, type LlmMessage, waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
 

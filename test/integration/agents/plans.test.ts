@@ -1,9 +1,9 @@
 /** The plans of the operations of editors on many agents with long histories (rules/memberships#lists; W6, W10). */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import type { Actor, Rpc } from '#libs/contract';
-import { newContext } from '#libs/nats';
-import { plannerOptions } from '#libs/orm';
+import type { Actor, Rpc } from '#libs/infrastructure/contract';
+import { newContext } from '#libs/infrastructure/nats';
+import { plannerOptions } from '#libs/infrastructure/orm';
 import { agents } from '#services/agents';
 import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';

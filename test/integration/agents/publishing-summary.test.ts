@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { connectBus, type Bus } from '#libs/nats';
+import type { ReplyOf, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import { connectBus, type Bus } from '#libs/infrastructure/nats';
 import {
   contextFor,
   conversationJourney,
@@ -15,7 +15,7 @@ import {
   type JobWatch,
   type LlmServer,
   type TestEnvironment,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';

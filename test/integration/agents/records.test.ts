@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rawJson, newContext } from '#libs/nats';
+import { rawJson, newContext } from '#libs/infrastructure/nats';
 import { agents } from '#services/agents';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 

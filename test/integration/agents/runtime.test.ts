@@ -3,9 +3,9 @@
  * writes its rows in the same transaction.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
-import { createMetrics } from '#libs/telemetry';
-import { contextFor, startTcpProxy, waitFor } from '#libs/testing';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createMetrics } from '#libs/infrastructure/telemetry';
+import { contextFor, startTcpProxy, waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { findAgent } from '../../../services/agents/agent/index.ts';
 import type { Agent } from '../../../services/agents/agent/statements/agents.ts';
@@ -17,7 +17,7 @@ import {
   createTokenBudget,
 } from '../../../services/agents/language-model/index.ts';
 import { createMessagingHtml } from '../../../services/agents/messaging-html.ts';
-import { createModel, plainRepliesRequired } from '#libs/openai';
+import { createModel, plainRepliesRequired } from '#libs/infrastructure/openai';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const addRow = { name: 'test.add-row', text: `insert into public.caller_rows (turn, body) values ($1, $2)` };

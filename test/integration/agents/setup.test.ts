@@ -1,9 +1,9 @@
 /** Set-up of agents: rights, checks, secrets, conflicts, deletion and history (rules/agents#set-up; W6, W10, W16). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
-import type { Service } from '#libs/lifecycle';
-import { newContext } from '#libs/nats';
-import { startService } from '#libs/testing';
+import type { Actor } from '#libs/infrastructure/contract';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import { newContext } from '#libs/infrastructure/nats';
+import { startService } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { directory } from '#services/directory';
 import { type AgentFixture, failureOf, startAgentFixture } from './fixture.ts';

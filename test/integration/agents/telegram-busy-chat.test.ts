@@ -1,7 +1,7 @@
 /** A locked chat does not block other chats, and its updates are answered in order afterwards (D20, D32). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
-import { listLockWaits, waitFor } from '#libs/testing';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { listLockWaits, waitFor } from '#libs/product/testing';
 import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
 /** More than the service reads from the stream at once. */

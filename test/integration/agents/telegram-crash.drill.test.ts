@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agents } from '#services/agents';
 import { sized } from '../../drill.ts';
 import { webhookSecret } from './telegram-fixture.ts';
-import { connectBus, newContext } from '#libs/nats';
+import { connectBus, newContext } from '#libs/infrastructure/nats';
 import {
   createTestEnvironment,
   type LlmServer,
@@ -22,7 +22,7 @@ import {
   type TelegramServer,
   type TestEnvironment,
   waitFor,
-} from '#libs/testing';
+} from '#libs/product/testing';
 
 const size = (name: string, usual: number): number => Number(process.env[name] ?? usual);
 const chats = size('TELEGRAM_CHATS', sized({ smoke: 12, release: 40 }));

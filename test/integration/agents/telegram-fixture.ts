@@ -1,9 +1,9 @@
 /** Test fixture: Telegram chats of an agent, with a scripted Bot API server. */
 import { createHmac, randomUUID } from 'node:crypto';
-import type { ReplyOf } from '#libs/contract';
+import type { ReplyOf } from '#libs/infrastructure/contract';
 import { agents, telegramWebhookSubject } from '#services/agents';
-import { packWebhooks } from '#libs/webhooks';
-import { contextFor, startTelegram, type TelegramServer, waitFor } from '#libs/testing';
+import { packWebhooks } from '#libs/product/webhooks';
+import { contextFor, startTelegram, type TelegramServer, waitFor } from '#libs/product/testing';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
 export const botToken = '4242:test-bot-token';

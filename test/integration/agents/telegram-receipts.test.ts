@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestOf } from '#libs/contract';
+import type { RequestOf } from '#libs/infrastructure/contract';
 import { agents, firstUpdateReceiptId } from '#services/agents';
-import { createDatabase } from '#libs/orm';
-import { contextFor, waitFor } from '#libs/testing';
-import { sweepReceipts } from '#libs/webhooks';
+import { createDatabase } from '#libs/infrastructure/orm';
+import { contextFor, waitFor } from '#libs/product/testing';
+import { sweepReceipts } from '#libs/product/webhooks';
 import { dropOldContents } from '../../../services/agents/receipts/statements.ts';
 import { failureOf } from './fixture.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BotApiFault, startTelegram, waitFor } from '#libs/testing';
-import { findFreePort } from '../../../libs/servers/ports.ts';
+import { type BotApiFault, startTelegram, waitFor } from '#libs/product/testing';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
 import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
 let fixture: TelegramFixture;

@@ -1,9 +1,9 @@
 /** The visitor page as the gateway serves it, with and without an available agents service. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { defineService } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import { type Bus, connectBus } from '#libs/nats';
-import { createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
+import { defineService } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { createTestEnvironment, startService, type TestEnvironment } from '#libs/product/testing';
 import { agents } from '#services/agents';
 
 const { getAgent } = agents.rpcs;

@@ -1,7 +1,7 @@
 /** The console as the gateway serves it without other services: its files, and 404 where the console is disabled. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectBus } from '#libs/nats';
-import { createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
+import { connectBus } from '#libs/infrastructure/nats';
+import { createTestEnvironment, startService, type TestEnvironment } from '#libs/product/testing';
 
 let env: TestEnvironment;
 beforeAll(async () => {

@@ -11,11 +11,11 @@ import {
   type RouteAccess,
   rpc,
   Type,
-} from '#libs/contract';
-import { AppError, appError, type ErrorCode } from '#libs/errors';
-import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/http';
-import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
-import { createTestEnvironment } from '#libs/testing';
+} from '#libs/infrastructure/contract';
+import { AppError, appError, type ErrorCode } from '#libs/infrastructure/errors';
+import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/infrastructure/http';
+import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/infrastructure/nats';
+import { createTestEnvironment } from '#libs/product/testing';
 import { createAuthenticate } from '../../../services/api-gateway/auth.ts';
 import { createSecretCheck } from '../../../services/api-gateway/secrets.ts';
 

@@ -2,9 +2,9 @@
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { compileSchema } from '#libs/schema';
-import { type Bus, connectBus } from '#libs/nats';
-import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
+import { compileSchema } from '#libs/infrastructure/schema';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { routes } from '../../../services/api-gateway/routes/index.ts';
 import { type Call, createCall, type Reply, startGatewayFixture, type Probe } from './fixture.ts';

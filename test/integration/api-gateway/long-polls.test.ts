@@ -3,8 +3,8 @@
  * rules/operations#promises; D89).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startService } from '#libs/testing';
-import type { Service } from '#libs/lifecycle';
+import { startService } from '#libs/product/testing';
+import type { Service } from '#libs/infrastructure/lifecycle';
 import { directory } from '#services/directory';
 import { createKeyOf, updateAccountOf } from '../directory/account-of.ts';
 import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';

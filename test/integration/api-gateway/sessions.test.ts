@@ -1,9 +1,9 @@
 /** The gateway's cache of sessions and service keys, with a directory stand-in on a real bus. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { defineService } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import { type Bus, connectBus } from '#libs/nats';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { defineService } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { createKeys, createSessions } from '../../../services/api-gateway/credentials/index.ts';
 

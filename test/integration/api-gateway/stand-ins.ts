@@ -1,8 +1,8 @@
 /** In-memory directory stand-in with the same contract. */
-import { AppError } from '#libs/errors';
-import type { Actor } from '#libs/contract';
-import { defineService } from '#libs/contract';
-import { type Bus, withOutcome } from '#libs/nats';
+import { AppError } from '#libs/infrastructure/errors';
+import type { Actor } from '#libs/infrastructure/contract';
+import { defineService } from '#libs/infrastructure/contract';
+import { type Bus, withOutcome } from '#libs/infrastructure/nats';
 import { directory } from '#services/directory';
 
 type UserActor = Extract<Actor, { kind: 'user' }> & { email: string; sessionKey: string };

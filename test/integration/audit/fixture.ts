@@ -1,13 +1,13 @@
 /** All services with a small amount of data, and functions that create what calls of audited operations need. */
 import { randomUUIDv7 } from 'node:crypto';
-import type { Actor, RequestOf, Rpc } from '#libs/contract';
-import { connectBus, newContext } from '#libs/nats';
-import { conversationJourney, createTestEnvironment, startService, startTelegram } from '#libs/testing';
+import type { Actor, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import { connectBus, newContext } from '#libs/infrastructure/nats';
+import { conversationJourney, createTestEnvironment, startService, startTelegram } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
-import { contracts } from '../../../libs/servers/service-contracts.ts';
+import { contracts } from '../../../libs/product/servers/service-contracts.ts';
 
 export const issuer = 'https://id.example.org';
 export const password = 'seven green parrots';

@@ -1,11 +1,17 @@
 /** The audit log in the real database, written with the role of a service. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { auditHandlers, type AuditContext, recordAudit, removeOldEntries, verifyChain } from '#libs/audit';
-import type { AuditLink } from '#libs/contract';
-import { parseJson } from '#libs/json';
-import { createDatabase, type Database } from '#libs/orm';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
+import {
+  auditHandlers,
+  type AuditContext,
+  recordAudit,
+  removeOldEntries,
+  verifyChain,
+} from '#libs/infrastructure/audit';
+import type { AuditLink } from '#libs/infrastructure/contract';
+import { parseJson } from '#libs/infrastructure/json';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
+import { listDatabaseUrls } from '../../../libs/product/servers/service-accounts.ts';
 import { keepAuditLogs } from '../../../tools/audit.ts';
 
 const admin: AuditContext = { subject: 'admin.media.things.change', audit: 'thing.change', requestId: 'r-1' };

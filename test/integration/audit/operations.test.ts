@@ -4,15 +4,15 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Rpc } from '#libs/contract';
-import { newContext } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import type { Rpc } from '#libs/infrastructure/contract';
+import { newContext } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
 import { transcripts } from '#services/transcripts';
-import { contracts } from '../../../libs/servers/service-contracts.ts';
+import { contracts } from '../../../libs/product/servers/service-contracts.ts';
 import {
   type Act,
   type AuditFixture,

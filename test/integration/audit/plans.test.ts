@@ -4,9 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { plannerOptions } from '#libs/orm';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { findVerification, listEntries, readLinks, removeOldEntries } from '../../../libs/audit/statements.ts';
+import { plannerOptions } from '#libs/infrastructure/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
+import {
+  findVerification,
+  listEntries,
+  readLinks,
+  removeOldEntries,
+} from '../../../libs/infrastructure/audit/statements.ts';
 
 interface PlanNode {
   'Node Type': string;

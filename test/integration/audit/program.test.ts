@@ -2,11 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { measureAudit, recordAudit } from '#libs/audit';
-import { createDatabase, type Database } from '#libs/orm';
-import { createMetrics } from '#libs/telemetry';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
-import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
+import { measureAudit, recordAudit } from '#libs/infrastructure/audit';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createMetrics } from '#libs/infrastructure/telemetry';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
+import { listDatabaseUrls } from '../../../libs/product/servers/service-accounts.ts';
 
 const program = join(import.meta.dirname, '..', '..', '..', 'tools', 'audit.ts');
 

@@ -5,8 +5,8 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
-import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
+import { createLogger } from '#libs/infrastructure/logger';
+import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/infrastructure/migrations';
 import { type Installation, putObject } from './installation.ts';
 import { type BackupPair, createPair, filesOf, listRestored, schemaOf, withoutJobs } from './pair.ts';
 
@@ -179,9 +179,9 @@ describe('a restore that fails after loading the rows (rules/operations#backups)
 });
 
 async function putBucket(bucket: string): Promise<void> {
-  const { createObjectStore, storeConfigOf } = await import('#libs/object-store');
-  const { loadConfig, s3Settings } = await import('#libs/config');
-  const { Type } = await import('#libs/contract');
+  const { createObjectStore, storeConfigOf } = await import('#libs/infrastructure/object-store');
+  const { loadConfig, s3Settings } = await import('#libs/infrastructure/config');
+  const { Type } = await import('#libs/infrastructure/contract');
   const store = createObjectStore(
     storeConfigOf(loadConfig(Type.Object(s3Settings), { ...one.settings, S3_BUCKET: bucket })),
   );

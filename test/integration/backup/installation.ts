@@ -1,12 +1,12 @@
 /** An installation without running services: a database and bucket to back up and restore, and the admin CLI. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { loadConfig, s3Settings } from '#libs/config';
-import { Type } from '#libs/contract';
-import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
-import { listMigrations } from '#libs/release';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
+import { loadConfig, s3Settings } from '#libs/infrastructure/config';
+import { Type } from '#libs/infrastructure/contract';
+import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/infrastructure/object-store';
+import { listMigrations } from '#libs/infrastructure/release';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
+import { listDatabaseUrls } from '../../../libs/product/servers/service-accounts.ts';
 import { askCli } from '../../ask-cli.ts';
 
 export interface Installation {

@@ -6,12 +6,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BackupTarget, createBackup, createSeal, restoreBackup, createUnseal, openBackup } from '#libs/backup';
-import type { ObjectStore } from '#libs/object-store';
-import { listMigrations } from '#libs/release';
-import { createFolderTarget } from '../../../libs/backup/folder-target.ts';
-import { createStoreTarget } from '../../../libs/backup/store-target.ts';
-import { migrateServices } from '#libs/migrations';
+import {
+  type BackupTarget,
+  createBackup,
+  createSeal,
+  restoreBackup,
+  createUnseal,
+  openBackup,
+} from '#libs/product/backup';
+import type { ObjectStore } from '#libs/infrastructure/object-store';
+import { listMigrations } from '#libs/infrastructure/release';
+import { createFolderTarget } from '../../../libs/product/backup/folder-target.ts';
+import { createStoreTarget } from '../../../libs/product/backup/store-target.ts';
+import { migrateServices } from '#libs/infrastructure/migrations';
 import { isRelease, sized } from '../../drill.ts';
 import { createInstallation, type Installation, putObject } from './installation.ts';
 

@@ -1,7 +1,7 @@
 /** Visibility of conversations (D69): every caller in both modes, and the effect on find-or-create. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
-import { AppError } from '#libs/errors';
+import type { Actor } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
 import { conversations } from '#services/conversations';
 import { startConversationFixture, type ConversationFixture } from './fixture.ts';
 

@@ -1,9 +1,9 @@
 /** A simulator of Cal.com. It creates chains of booking events and publishes them to the stream as the gateway does. */
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
-import type { ReplyOf } from '#libs/contract';
-import { signBooking } from '#libs/testing';
-import { packWebhooks } from '#libs/webhooks';
+import type { ReplyOf } from '#libs/infrastructure/contract';
+import { signBooking } from '#libs/product/testing';
+import { packWebhooks } from '#libs/product/webhooks';
 import { bookingWebhookSubject, type ConversationOut, conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { type ConversationFixture, waitFor } from './fixture.ts';

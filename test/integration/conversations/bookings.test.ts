@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { signBooking } from '#libs/testing';
+import { signBooking } from '#libs/product/testing';
 import { conversations, type ConversationOut } from '#services/conversations';
 import {
   attendee,

@@ -3,9 +3,9 @@
  * fields.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createJobs } from '#libs/jobs';
-import { parseJson } from '#libs/json';
-import { createDatabase } from '#libs/orm';
+import { createJobs } from '#libs/infrastructure/jobs';
+import { parseJson } from '#libs/infrastructure/json';
+import { createDatabase } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import { createBookingSimulator, createChain, type BookingSimulator } from './booking-simulator.ts';
 import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';

@@ -4,9 +4,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestOf } from '#libs/contract';
-import { encodeCursor } from '#libs/cursor';
-import { listLockWaits, superuser } from '#libs/testing';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { encodeCursor } from '#libs/infrastructure/cursor';
+import { listLockWaits, superuser } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
 import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from './booking-simulator.ts';

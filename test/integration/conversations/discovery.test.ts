@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import type { Actor } from '#libs/contract';
-import { contextFor } from '#libs/testing';
+import type { Actor } from '#libs/infrastructure/contract';
+import { contextFor } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { startConversationFixture, type ConversationFixture } from './fixture.ts';
 

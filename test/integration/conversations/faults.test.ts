@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startService, startTcpProxy, type TcpProxy, waitForLockWait } from '#libs/testing';
+import { startService, startTcpProxy, type TcpProxy, waitForLockWait } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
 import { createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';

@@ -1,11 +1,11 @@
 /** The conversations service with the real directory service, and functions that call both. */
-import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import { parseJson } from '#libs/json';
-import { type Bus, connectBus } from '#libs/nats';
-import { compileSchema } from '#libs/schema';
-import { contextFor, createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
-import { type Clock, type Instant, parseInstant } from '#libs/time';
+import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import { parseJson } from '#libs/infrastructure/json';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { compileSchema } from '#libs/infrastructure/schema';
+import { contextFor, createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/product/testing';
+import { type Clock, type Instant, parseInstant } from '#libs/infrastructure/time';
 import { type ConversationOut, conversations, type RecordedWrite, type RoomWrite } from '#services/conversations';
 import { directory } from '#services/directory';
 import { workspace } from './workspace.ts';

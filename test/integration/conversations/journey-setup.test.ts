@@ -1,6 +1,6 @@
 /** Journeys that are changed or deleted while conversations have them (W5, W14). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { type ConversationFixture, startConversationFixture } from './fixture.ts';

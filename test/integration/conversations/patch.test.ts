@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { entityTag } from '#libs/etag';
-import { parseJson } from '#libs/json';
+import { entityTag } from '#libs/infrastructure/etag';
+import { parseJson } from '#libs/infrastructure/json';
 import { conversations } from '#services/conversations';
 import { startConversationFixture, type ConversationFixture } from './fixture.ts';
 

@@ -1,6 +1,6 @@
-import { plannerOptions } from '#libs/orm';
-import type { DeclaredStatement, CoalescedStatement, Shape } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { plannerOptions } from '#libs/infrastructure/orm';
+import type { DeclaredStatement, CoalescedStatement, Shape } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import * as conversation from '../../../services/conversations/conversation/statements.ts';

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestOf } from '#libs/contract';
-import { createDatabase, type Database } from '#libs/orm';
-import { signBooking } from '#libs/testing';
-import { maxRefusalsPerHour, sweepReceipts } from '#libs/webhooks';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { signBooking } from '#libs/product/testing';
+import { maxRefusalsPerHour, sweepReceipts } from '#libs/product/webhooks';
 import { conversations } from '#services/conversations';
 import { dropOldBodies } from '../../../services/conversations/receipts/statements.ts';
 import {

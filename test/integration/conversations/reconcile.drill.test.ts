@@ -4,9 +4,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jobAdminRpcs } from '#libs/contract';
-import { type CalComBooking, type CalComServer, signBooking, startCalCom, startInnerServer } from '#libs/testing';
-import { packWebhooks } from '#libs/webhooks';
+import { jobAdminRpcs } from '#libs/infrastructure/contract';
+import {
+  type CalComBooking,
+  type CalComServer,
+  signBooking,
+  startCalCom,
+  startInnerServer,
+} from '#libs/product/testing';
+import { packWebhooks } from '#libs/product/webhooks';
 import { bookingWebhookSubject, conversations, type ReconcileResult } from '#services/conversations';
 import { sized } from '../../drill.ts';
 import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { removeExpiredKeys } from '#libs/idempotency';
-import { createDatabase } from '#libs/orm';
+import { removeExpiredKeys } from '#libs/infrastructure/idempotency';
+import { createDatabase } from '#libs/infrastructure/orm';
 import { conversations, type RecordedWrite } from '#services/conversations';
 import { recordedKeys } from '../../../services/conversations/conversation/statements.ts';
 import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createJobs } from '#libs/jobs';
-import { createDatabase } from '#libs/orm';
+import { createJobs } from '#libs/infrastructure/jobs';
+import { createDatabase } from '#libs/infrastructure/orm';
 import { conversations } from '#services/conversations';
 import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 

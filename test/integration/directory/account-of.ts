@@ -1,6 +1,6 @@
 /** Changes accounts and creates service keys by the email of the account, as a superuser. */
-import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { superuser, type TestEnvironment } from '#libs/testing';
+import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import { superuser, type TestEnvironment } from '#libs/product/testing';
 import { directory } from '#services/directory';
 
 interface Caller {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { createKeyOf, deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';

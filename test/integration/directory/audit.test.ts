@@ -1,7 +1,7 @@
 /** Audit entries of each operation of the directory (A1), and read access to these entries (A3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/contract';
-import { superuser } from '#libs/testing';
+import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/infrastructure/contract';
+import { superuser } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';

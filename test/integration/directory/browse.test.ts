@@ -1,8 +1,8 @@
 /** Look-ups and browse: shapes, order, omitted fields, and statement counts. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestContext } from '#libs/nats';
-import { superuser } from '#libs/testing';
-import { createDatabase, type Database } from '#libs/orm';
+import type { RequestContext } from '#libs/infrastructure/nats';
+import { superuser } from '#libs/product/testing';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
 import { directory } from '#services/directory';
 import { createBrowseHandlers } from '../../../services/directory/browse/handlers.ts';
 import { createVisibleHolonHandlers } from '../../../services/directory/holons/handlers/holons.ts';

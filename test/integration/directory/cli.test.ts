@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CliOutcome, runCli, startService } from '#libs/testing';
+import { type CliOutcome, runCli, startService } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { askCli } from '../../ask-cli.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';

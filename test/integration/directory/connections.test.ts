@@ -1,9 +1,9 @@
 /** Tests the formula of docs/scaling.md#connections on a real service under load (rules/operations#a-pooler). */
 import { describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, startPgBouncer } from '#libs/testing';
+import { provideTimeoutMs, startPgBouncer } from '#libs/product/testing';
 import { directory } from '#services/directory';
-import { migrateServices, readServiceUrls } from '#libs/migrations';
-import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
+import { migrateServices, readServiceUrls } from '#libs/infrastructure/migrations';
+import { listDatabaseUrls } from '../../../libs/product/servers/service-accounts.ts';
 import { startDirectoryFixture } from './fixture.ts';
 
 const ofProcess = 3;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 
 let env: TestEnvironment;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import {
   startRealtimeKit,
   type Platform,
   type TestEnvironment,
-} from '#libs/testing';
+} from '#libs/product/testing';
 
 interface Finding {
   readonly name: string;

@@ -2,7 +2,7 @@
  * A small set of directory data for writes through the API: callers with edit rights, classes with custom fields, and
  * journeys.
  */
-import type { Actor } from '#libs/contract';
+import type { Actor } from '#libs/infrastructure/contract';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 export interface EditFixture {

@@ -1,6 +1,6 @@
 /** Exports and erasures for tests without the other services, which have no data of the person. */
-import { connectBus } from '#libs/nats';
-import { contextFor, waitFor } from '#libs/testing';
+import { connectBus } from '#libs/infrastructure/nats';
+import { contextFor, waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';

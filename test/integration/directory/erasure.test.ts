@@ -1,8 +1,8 @@
 /** Attempts of an erasure that overlap (rules/people#export-and-erasure; W20). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { unavailable } from '#libs/errors';
-import { connectBus } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { unavailable } from '#libs/infrastructure/errors';
+import { connectBus } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { directory } from '#services/directory';
 import { serveErasures } from './erase.ts';

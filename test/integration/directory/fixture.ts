@@ -1,9 +1,9 @@
 /** The directory service alone, and helpers to call it. */
-import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import { connectBus, newContext, type Bus } from '#libs/nats';
-import { contextFor, createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
-import type { Clock } from '#libs/time';
+import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import { connectBus, newContext, type Bus } from '#libs/infrastructure/nats';
+import { contextFor, createTestEnvironment, startService, type TestEnvironment } from '#libs/product/testing';
+import type { Clock } from '#libs/infrastructure/time';
 import { directory } from '#services/directory';
 
 export interface DirectoryFixture {

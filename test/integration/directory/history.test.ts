@@ -1,6 +1,6 @@
 /** History of objects: what the workspace file changes, who may read it, pages (W10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
+import type { Actor } from '#libs/infrastructure/contract';
 import { directory } from '#services/directory';
 import { type DirectoryFixture, startDirectoryFixture } from './fixture.ts';
 

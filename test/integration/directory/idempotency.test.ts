@@ -1,9 +1,9 @@
 /** Which responses an idempotency store records, how many, and for how long (rules/http#idempotency-keys; I1, I4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { IdempotencyStore, removeRecordsOfPerson, removeOldRecords } from '#libs/idempotency';
-import { AppError, appError, unavailable } from '#libs/errors';
-import { createDatabase, type Database } from '#libs/orm';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { IdempotencyStore, removeRecordsOfPerson, removeOldRecords } from '#libs/infrastructure/idempotency';
+import { AppError, appError, unavailable } from '#libs/infrastructure/errors';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 
 let env: TestEnvironment;
 let db: Database;

@@ -3,7 +3,7 @@
  * (rules/access#identity-provider).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { superuser } from '#libs/testing';
+import { superuser } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { accountIdOf, deleteAccountOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
-import { createMetrics } from '#libs/telemetry';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createMetrics } from '#libs/infrastructure/telemetry';
 import { directory } from '#services/directory';
 import { measureKeys } from '../../../services/directory/keys/uses.ts';
 import { createKeyOf } from './account-of.ts';

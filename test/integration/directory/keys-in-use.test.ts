@@ -1,10 +1,10 @@
 /** Service keys in use: by several gateways at once (K6), and the maximum delay of `last_used_at` (K7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
-import { startService } from '#libs/testing';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { startService } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { createKeyUses } from '../../../services/directory/keys/uses.ts';
-import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../../libs/product/servers/service-accounts.ts';
 import { createKeyOf, updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 

@@ -3,8 +3,8 @@
  * (rules/access#service-keys).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor, RequestOf } from '#libs/contract';
-import { waitFor } from '#libs/testing';
+import type { Actor, RequestOf } from '#libs/infrastructure/contract';
+import { waitFor } from '#libs/product/testing';
 import { directory, maxKeys } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 import { accountIdOf, createKeyOf, deleteAccountOf, updateAccountOf } from './account-of.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AppError } from '#libs/errors';
-import { waitForLockWait } from '#libs/testing';
+import type { AppError } from '#libs/infrastructure/errors';
+import { waitForLockWait } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { holdTable } from '../../hold-locks.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';

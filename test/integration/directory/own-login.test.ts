@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
-import type { AppError } from '#libs/errors';
-import { waitFor } from '#libs/testing';
+import type { Actor } from '#libs/infrastructure/contract';
+import type { AppError } from '#libs/infrastructure/errors';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { deriveArgon2id } from '../../../services/directory/accounts/rules.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';

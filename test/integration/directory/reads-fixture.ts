@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { Actor } from '#libs/contract';
+import type { Actor } from '#libs/infrastructure/contract';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 export interface ReadsFixture extends DirectoryFixture {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jobAdminRpcs } from '#libs/contract';
-import { parseJson } from '#libs/json';
-import { createJobs, type Jobs } from '#libs/jobs';
-import { createDatabase, type Database } from '#libs/orm';
-import { waitFor } from '#libs/testing';
+import { jobAdminRpcs } from '#libs/infrastructure/contract';
+import { parseJson } from '#libs/infrastructure/json';
+import { createJobs, type Jobs } from '#libs/infrastructure/jobs';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 

@@ -1,8 +1,8 @@
 /** Limit of audit entries from password guessing (A4; rules/audit#what-is-written). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
+import { listDatabaseUrls } from '../../../libs/product/servers/service-accounts.ts';
 import { createRefusedLogins, type RefusedLogins } from '../../../services/directory/accounts/login-limits.ts';
 
 interface Entry {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { newContext } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { updateAccountOf } from './account-of.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';

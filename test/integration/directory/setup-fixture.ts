@@ -1,5 +1,5 @@
 /** Callers of set-up over the open API (W5, W17). */
-import type { Actor } from '#libs/contract';
+import type { Actor } from '#libs/infrastructure/contract';
 
 const user = (rights: Partial<Extract<Actor, { kind: 'user' }>> = {}): Actor => ({
   kind: 'user',

@@ -1,7 +1,7 @@
 /** Set-up of steps and questions of journeys over the open API (rules/journeys#set-up; W5, W12, W13, W16). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Actor, RequestOf } from '#libs/contract';
-import { entityTag } from '#libs/etag';
+import type { Actor, RequestOf } from '#libs/infrastructure/contract';
+import { entityTag } from '#libs/infrastructure/etag';
 import { directory } from '#services/directory';
 import { type DirectoryFixture, startDirectoryFixture } from './fixture.ts';
 import { codes, editor, member, others } from './setup-fixture.ts';

@@ -1,6 +1,6 @@
 /** Set-up of classes and journeys over the open API (rules/journeys#set-up; W5, W12 to W14, W16). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Actor, RequestOf } from '#libs/contract';
+import type { Actor, RequestOf } from '#libs/infrastructure/contract';
 import { directory } from '#services/directory';
 import { type DirectoryFixture, startDirectoryFixture } from './fixture.ts';
 import { codes, editor, superuser, others } from './setup-fixture.ts';

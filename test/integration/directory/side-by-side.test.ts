@@ -3,7 +3,7 @@
  * (rules/http#overload; I3, D45, D46).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AppError } from '#libs/errors';
+import { AppError } from '#libs/infrastructure/errors';
 import { updateAccountOf } from './account-of.ts';
 import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fixture.ts';
 import { erase, serveErasures } from './erase.ts';

@@ -1,12 +1,12 @@
 /** Step configuration with a real database; the general field policy is tested with a job registered only here. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Type } from '#libs/contract';
-import type { Actor } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import { parseJson, type JsonObject } from '#libs/json';
-import type { RequestContext } from '#libs/nats';
-import { createDatabase, type Database } from '#libs/orm';
-import { pipelineJobs, type PipelineJob } from '#libs/pipeline';
+import { Type } from '#libs/infrastructure/contract';
+import type { Actor } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import { parseJson, type JsonObject } from '#libs/infrastructure/json';
+import type { RequestContext } from '#libs/infrastructure/nats';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { pipelineJobs, type PipelineJob } from '#libs/product/pipeline';
 import { directory } from '#services/directory';
 import { createDirectoryHistory } from '../../../services/directory/history/index.ts';
 import { createStepHandlers } from '../../../services/directory/journeys/handlers.ts';

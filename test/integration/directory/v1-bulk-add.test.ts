@@ -1,10 +1,10 @@
 /** Bulk-add with a real database: outcomes, rights, retries and concurrent calls. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EventOutbox } from '#libs/feed';
-import { IdempotencyStore } from '#libs/idempotency';
-import { createDatabase, type Database } from '#libs/orm';
-import { createMetrics } from '#libs/telemetry';
-import { waitForLockWait } from '#libs/testing';
+import { EventOutbox } from '#libs/infrastructure/feed';
+import { IdempotencyStore } from '#libs/infrastructure/idempotency';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createMetrics } from '#libs/infrastructure/telemetry';
+import { waitForLockWait } from '#libs/product/testing';
 import { createDirectoryHistory } from '../../../services/directory/history/index.ts';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers.ts';
 import { tryLockHolonForBulkAdd } from '../../../services/directory/memberships/statements/writes.ts';

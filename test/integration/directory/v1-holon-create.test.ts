@@ -1,7 +1,7 @@
 /** Holons created and moved over the API (W2, W12, W13, W14). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
-import { contextFor } from '#libs/testing';
+import type { Actor } from '#libs/infrastructure/contract';
+import { contextFor } from '#libs/product/testing';
 import { directory, type NewHolon } from '#services/directory';
 import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 

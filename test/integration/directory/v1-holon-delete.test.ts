@@ -1,7 +1,7 @@
 /** Deletion of holons: rights, what prevents it, what goes with it, and who learns of it (W2, W14, W21). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
-import { startService } from '#libs/testing';
+import type { Actor } from '#libs/infrastructure/contract';
+import { startService } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestOf } from '#libs/contract';
-import { parseJson } from '#libs/json';
-import { waitFor } from '#libs/testing';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { parseJson } from '#libs/infrastructure/json';
+import { waitFor } from '#libs/product/testing';
 import { directory, type HolonUpdate } from '#services/directory';
 import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 

@@ -3,9 +3,9 @@
  * W3).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import type { AppError } from '#libs/errors';
-import { contextFor } from '#libs/testing';
+import type { ReplyOf, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import type { AppError } from '#libs/infrastructure/errors';
+import { contextFor } from '#libs/product/testing';
 import {
   type Caller,
   callers,

@@ -3,8 +3,8 @@
  * (rules/people#people; D42, D47).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OnlineMigration } from '#libs/orm/migrations';
-import { fold } from '#libs/text';
+import { OnlineMigration } from '#libs/infrastructure/orm/migrations';
+import { fold } from '#libs/infrastructure/text';
 import { directory } from '#services/directory';
 import { Migration20260404090000_release_0_1_0 } from '../../../services/directory/migrations/Migration20260404090000_release_0_1_0.ts';
 import { Migration20261130100000_one_folding } from '../../../services/directory/migrations/Migration20261130100000_one_folding.ts';

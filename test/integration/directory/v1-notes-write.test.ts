@@ -1,6 +1,6 @@
 /** Notes that callers write, change and delete (W4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { contextFor } from '#libs/testing';
+import { contextFor } from '#libs/product/testing';
 import {
   callers,
   edits,

@@ -1,8 +1,8 @@
 /** Note feeds with a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createJobs } from '#libs/jobs';
-import { createDatabase } from '#libs/orm';
-import { waitFor } from '#libs/testing';
+import { createJobs } from '#libs/infrastructure/jobs';
+import { createDatabase } from '#libs/infrastructure/orm';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { callers, startWorkflowFixture, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 

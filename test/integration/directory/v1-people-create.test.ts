@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RequestOf } from '#libs/contract';
-import { emailKey, phoneDigits } from '#libs/text';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { emailKey, phoneDigits } from '#libs/infrastructure/text';
 import { directory } from '#services/directory';
 import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 

@@ -1,7 +1,7 @@
 /** Updates of people over HTTP: rights, merged contact data, duplicates, If-Match, history and events (W1). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor, RequestOf } from '#libs/contract';
-import { startService, waitFor } from '#libs/testing';
+import type { Actor, RequestOf } from '#libs/infrastructure/contract';
+import { startService, waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { erase, serveErasures } from './erase.ts';
 import { createFeedReader, type FeedReader } from '../events/reader.ts';

@@ -1,5 +1,5 @@
 /** The requests by which `v1-plans.test.ts` reads and changes a large directory: cases of every operation. */
-import type { Rpc } from '#libs/contract';
+import type { Rpc } from '#libs/infrastructure/contract';
 import { directory } from '#services/directory';
 import {
   personTarget,

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import type { Actor, Rpc } from '#libs/contract';
-import { plannerOptions } from '#libs/orm';
-import type { Bus } from '#libs/nats';
-import { startService, waitFor } from '#libs/testing';
+import type { Actor, Rpc } from '#libs/infrastructure/contract';
+import { plannerOptions } from '#libs/infrastructure/orm';
+import type { Bus } from '#libs/infrastructure/nats';
+import { startService, waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
 import { fillDatabase } from '../../../lab/scale/fill.ts';

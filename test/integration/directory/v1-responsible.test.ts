@@ -3,7 +3,7 @@
  * items.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase } from '#libs/orm';
+import { createDatabase } from '#libs/infrastructure/orm';
 import { foldTallies } from '../../../services/directory/worklist/statements.ts';
 import { callers, startWorkflowFixture, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 

@@ -1,6 +1,6 @@
 /** API search on the fixture network: ranks, order, limits, and objects that the caller cannot see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
 import { directory } from '#services/directory';
 import { readViewer } from '../../../services/directory/visibility/statements.ts';
 import { searchTiers } from '../../../services/directory/search/statements/tiers.ts';

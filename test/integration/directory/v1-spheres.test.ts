@@ -1,7 +1,7 @@
 /** Spheres over the API: rights, keys, conflicts, history (W15). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
-import { contextFor } from '#libs/testing';
+import type { Actor } from '#libs/infrastructure/contract';
+import { contextFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 

@@ -1,6 +1,6 @@
 /** Holon visibility: every caller with every holon of a tree, through every operation that returns holons. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor } from '#libs/contract';
+import type { Actor } from '#libs/infrastructure/contract';
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 

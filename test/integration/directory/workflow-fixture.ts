@@ -2,8 +2,8 @@
  * A small network with public and private memberships and relationships, and callers with each right; for tests of
  * workflow operations.
  */
-import type { Actor } from '#libs/contract';
-import type { Clock } from '#libs/time';
+import type { Actor } from '#libs/infrastructure/contract';
+import type { Clock } from '#libs/infrastructure/time';
 import { directory } from '#services/directory';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 /** A workspace file that contains every type of object, and a function that reads its effect. */
-import { parseJson } from '#libs/json';
+import { parseJson } from '#libs/infrastructure/json';
 import type { DirectoryFixture } from './fixture.ts';
 
 export const document = {

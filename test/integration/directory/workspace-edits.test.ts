@@ -1,6 +1,6 @@
 /** Edits over the API beside a workspace file: what a diff marks and what `keep_edits` leaves alone (rules/workspace#edits-over-the-api; W11, W24). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { type DirectoryFixture, startDirectoryFixture } from './fixture.ts';
 

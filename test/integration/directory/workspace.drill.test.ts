@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseJson } from '#libs/json';
-import { waitFor } from '#libs/testing';
+import { parseJson } from '#libs/infrastructure/json';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { document, snapshot } from './workspace-document.ts';
 import { sized } from '../../drill.ts';

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { plannerOptions } from '#libs/orm';
-import type { DeclaredStatement, Shape } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { plannerOptions } from '#libs/infrastructure/orm';
+import type { DeclaredStatement, Shape } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 import { fillFeed } from '../../../lab/bench/fill-feed.ts';
 import * as endpoints from '../../../services/events/endpoints/statements.ts';
 import * as log from '../../../services/events/delivery-log/statements.ts';

@@ -1,6 +1,6 @@
 /** Events that the directory publishes to the feed, and their visibility (rules/events; V1, V4, V9, V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startService, waitFor } from '#libs/testing';
+import { startService, waitFor } from '#libs/product/testing';
 import { type Caller, startWorkflowFixture, type WorkflowFixture, rpcs } from '../directory/workflow-fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 import { erase, serveErasures } from '../directory/erase.ts';

@@ -1,7 +1,7 @@
 /** The event feed: order, visibility, cursors and waiting (rules/events#feed; V1 to V4, V9, V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
-import { superuser, startService, waitFor } from '#libs/testing';
+import type { Actor, ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { superuser, startService, waitFor } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';
 import { Cursors } from '../../../services/events/feed/rules/cursor.ts';

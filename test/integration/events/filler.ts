@@ -1,5 +1,5 @@
 /** Fills a feed with events that callers cannot read. */
-import type { TestEnvironment } from '#libs/testing';
+import type { TestEnvironment } from '#libs/product/testing';
 
 export interface Filled {
   /** Id of the first conversation. */

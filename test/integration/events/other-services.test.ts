@@ -1,6 +1,6 @@
 /** Events published for bookings, transcripts and recordings (rules/events#types; V1, V9). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { contextFor, playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
+import { contextFor, playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import {
   createBookingSimulator,

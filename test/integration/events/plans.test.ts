@@ -1,9 +1,9 @@
 /** Feed pages and retention do not scan large tables, however many events the caller cannot see (V3, V4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { plannerOptions } from '#libs/orm';
-import type { DeclaredStatement, Shape } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { plannerOptions } from '#libs/infrastructure/orm';
+import type { DeclaredStatement, Shape } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 import { fillFeed } from '../../../lab/bench/fill-feed.ts';
 import { raiseFloor } from '../../../services/events/feed/statements/days.ts';
 import * as reading from '../../../services/events/feed/statements/read.ts';

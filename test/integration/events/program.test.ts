@@ -1,6 +1,6 @@
 /** The feed in the admin CLI (rules/cli#admin-cli; V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CliOutcome, runCli, startPlatform, waitFor } from '#libs/testing';
+import { type CliOutcome, runCli, startPlatform, waitFor } from '#libs/product/testing';
 import { createOperatorLogin } from '../../operator-login.ts';
 import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';

@@ -1,7 +1,7 @@
 /** A feed reader for tests: reads events after a cursor, of all subjects or of one subject. */
-import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
-import type { Bus } from '#libs/nats';
-import { contextFor, waitFor } from '#libs/testing';
+import type { Actor, ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import type { Bus } from '#libs/infrastructure/nats';
+import { contextFor, waitFor } from '#libs/product/testing';
 import { events } from '#services/events';
 
 const { readFeed } = events.rpcs;

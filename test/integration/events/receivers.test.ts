@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { provideGoProgram, providePython, provideTimeoutMs, waitFor } from '#libs/testing';
-import { findFreePort } from '../../../libs/servers/ports.ts';
+import { provideGoProgram, providePython, provideTimeoutMs, waitFor } from '#libs/product/testing';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
 
 const run = promisify(execFile);
 const guide = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'guides', 'webhooks-out.md'), 'utf8');

@@ -1,9 +1,9 @@
 /** Endpoint queue, day tables, feed retention, and the start of a recovery (V3, V7, V11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
-import { createDatabase, type Database } from '#libs/orm';
-import { createMetrics } from '#libs/telemetry';
-import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
+import { createLogger } from '#libs/infrastructure/logger';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createMetrics } from '#libs/infrastructure/telemetry';
+import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/product/testing';
 import * as queue from '../../../services/events/deliveries/statements.ts';
 import { findPositionBefore } from '../../../services/events/delivery-log/statements.ts';
 import { addDays, measureDays, removeHiddenEvents, removeOldEvents } from '../../../services/events/feed/days.ts';

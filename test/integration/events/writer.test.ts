@@ -3,8 +3,8 @@
  * shutdown (V3).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Service } from '#libs/lifecycle';
-import { startService } from '#libs/testing';
+import type { Service } from '#libs/infrastructure/lifecycle';
+import { startService } from '#libs/product/testing';
 import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 

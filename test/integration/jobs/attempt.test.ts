@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { appError } from '#libs/errors';
-import { type JobRun, PermanentJobError, RetryLater } from '#libs/jobs';
-import { waitFor } from '#libs/testing';
+import { appError } from '#libs/infrastructure/errors';
+import { type JobRun, PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import { waitFor } from '#libs/product/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, type Replica, type ReplicaOptions, shop } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestEnvironment, runCli, startPlatform, type TestEnvironment, waitFor } from '#libs/testing';
-import type { CliOutcome } from '#libs/testing';
+import { createTestEnvironment, runCli, startPlatform, type TestEnvironment, waitFor } from '#libs/product/testing';
+import type { CliOutcome } from '#libs/product/testing';
 import { askCli } from '../../ask-cli.ts';
 import { createOperatorLogin } from '../../operator-login.ts';
 

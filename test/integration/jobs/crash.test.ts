@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { isJsonObject } from '#libs/json';
+import { isJsonObject } from '#libs/infrastructure/json';
 import {
   createTestEnvironment,
   type ScriptProcess,
   startScriptProcess,
   type TestEnvironment,
   waitFor,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './fixture.ts';
 
 const script = join(import.meta.dirname, 'worker-process.ts');

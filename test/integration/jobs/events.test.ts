@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
 import { migrateShop, openReplica, type Replica, shop } from './fixture.ts';
 
 describe('events through the outbox (architecture#events)', () => {

@@ -1,6 +1,6 @@
 /** A service with jobs for tests: its tables in a separate schema, and any number of replicas. */
-import { auditTables } from '#libs/audit';
-import { defineService, event, job, Type } from '#libs/contract';
+import { auditTables } from '#libs/infrastructure/audit';
+import { defineService, event, job, Type } from '#libs/infrastructure/contract';
 import {
   createJobs,
   failedJobs,
@@ -11,11 +11,11 @@ import {
   jobTables,
   type JobTuning,
   redactStoredErrors,
-} from '#libs/jobs';
-import { type Bus, connectBus } from '#libs/nats';
-import { createDatabase, type Database } from '#libs/orm';
-import { migrate, Migration, OnlineMigration } from '#libs/orm/migrations';
-import type { TestEnvironment } from '#libs/testing';
+} from '#libs/infrastructure/jobs';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { migrate, Migration, OnlineMigration } from '#libs/infrastructure/orm/migrations';
+import type { TestEnvironment } from '#libs/product/testing';
 
 const payload = Type.Object({ n: Type.Integer(), text: Type.Optional(Type.String()) }, { additionalProperties: false });
 const quick = { maxAttempts: 3, firstDelayMs: 20, maxDelayMs: 100, timeoutMs: 60_000, concurrency: 8 };

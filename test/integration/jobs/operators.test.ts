@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
-import { waitFor } from '#libs/testing';
+import { LeaseLost, PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
+import { waitFor } from '#libs/product/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, redactErrors, shop } from './fixture.ts';
 

@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
-import { provideGoTool } from '../../../libs/servers/go-tool.ts';
-import { natsServerTool } from '../../../libs/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
+import { provideGoTool } from '../../../libs/product/servers/go-tool.ts';
+import { natsServerTool } from '../../../libs/product/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../libs/product/servers/nats.ts';
 import { makeStreams } from '../../../tools/streams.ts';
-import { findFreePort } from '../../../libs/servers/ports.ts';
-import { type PostgresServer, startPostgres } from '../../../libs/servers/postgres.ts';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
+import { type PostgresServer, startPostgres } from '../../../libs/product/servers/postgres.ts';
 import { migrateShop, openReplica, type Replica, shop, workEffect } from './fixture.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');

@@ -1,8 +1,8 @@
 /** Jobs of a database restored to an earlier point in time, with a lost broker (rules/operations#after-a-restore). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createJobs, type Jobs, rebuildQueue } from '#libs/jobs';
-import { createDatabase, type Database } from '#libs/orm';
-import { waitFor } from '#libs/testing';
+import { createJobs, type Jobs, rebuildQueue } from '#libs/infrastructure/jobs';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { waitFor } from '#libs/product/testing';
 import { useShop } from './suite.ts';
 import { countEffects, fast, office, shop } from './fixture.ts';
 

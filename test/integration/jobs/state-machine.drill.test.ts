@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { appError } from '#libs/errors';
-import { type JobRun, LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { appError } from '#libs/infrastructure/errors';
+import { type JobRun, LeaseLost, PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
 import { sized } from '../../drill.ts';
 import { addEffect, countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 /** Shared setup of the suites of this folder. */
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
 import { type JobRow, migrateShop, openReplica, readJob, type Replica, type ReplicaOptions } from './fixture.ts';
 
 /** The environment of a suite, and functions that start replicas, which are stopped after each test. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
-import { Sweeper } from '../../../libs/jobs/sweeper.ts';
-import { defaultTuning } from '../../../libs/jobs/types.ts';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
+import { Sweeper } from '../../../libs/infrastructure/jobs/sweeper.ts';
+import { defaultTuning } from '../../../libs/infrastructure/jobs/types.ts';
 import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './fixture.ts';
 
 describe('recovery of interrupted steps (architecture#jobs: sweeper and relay)', () => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { createJobs, PermanentJobError } from '#libs/jobs';
-import { createDatabase, type Tx } from '#libs/orm';
-import { createMetrics } from '#libs/telemetry';
-import { waitFor } from '#libs/testing';
+import { createJobs, PermanentJobError } from '#libs/infrastructure/jobs';
+import { createDatabase, type Tx } from '#libs/infrastructure/orm';
+import { createMetrics } from '#libs/infrastructure/telemetry';
+import { waitFor } from '#libs/product/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, fast, office, readJob, shop } from './fixture.ts';
 

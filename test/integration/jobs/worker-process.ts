@@ -2,7 +2,7 @@
  * Runs the shop in a separate process. The text of an `effect` job defines where its handler pauses: `before` the
  * effect, `inside` its transaction, or `after` its commit. The handler continues on the message `{go: true}`.
  */
-import { createLogger } from '#libs/logger';
+import { createLogger } from '#libs/infrastructure/logger';
 import { addEffect, openReplica } from './fixture.ts';
 
 const tell = (message: object): void => void process.send?.(message);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { playBytes, readCaptions, startService } from '#libs/testing';
+import { playBytes, readCaptions, startService } from '#libs/product/testing';
 import { media, mediaPaths } from '#services/media';
 import { recordingStart, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 

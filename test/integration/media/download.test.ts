@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request as sendRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { startMediaFixture, type RunningMedia, type MediaFixture } from './fixture.ts';
 
 const mebibyte = 1024 * 1024;

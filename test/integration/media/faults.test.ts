@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTcpProxy, waitFor, watchJobs } from '#libs/testing';
-import { findFreePort } from '../../../libs/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/service-process.ts';
+import { startTcpProxy, waitFor, watchJobs } from '#libs/product/testing';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../libs/product/servers/service-process.ts';
 import { startMediaFixture, speakTo, type RunningMedia, type MediaFixture } from './fixture.ts';
 
 const mebibyte = 1024 * 1024;

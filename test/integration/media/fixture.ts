@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
-import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { connectBus, type Bus } from '#libs/nats';
-import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createObjectStore, type ObjectStore } from '#libs/object-store';
-import { packWebhooks } from '#libs/webhooks';
+import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/infrastructure/contract';
+import { connectBus, type Bus } from '#libs/infrastructure/nats';
+import type { PipelineExtension } from '#libs/product/pipeline-worker';
+import { createObjectStore, type ObjectStore } from '#libs/infrastructure/object-store';
+import { packWebhooks } from '#libs/product/webhooks';
 import {
   contextFor,
   createTestEnvironment,
@@ -18,7 +18,7 @@ import {
   startTcpProxy,
   type TcpProxy,
   type TestEnvironment,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { bookingWebhookSubject, conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';

@@ -1,8 +1,8 @@
 import { request as sendRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
-import type { Actor } from '#libs/contract';
-import { waitFor } from '#libs/testing';
+import type { Actor } from '#libs/infrastructure/contract';
+import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { maxLogoBytes, mediaPaths } from '#services/media';
 import { startMediaFixture, readReply, type Reply, type RunningMedia, type MediaFixture } from './fixture.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { packWebhooks } from '#libs/webhooks';
-import { provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
+import { packWebhooks } from '#libs/product/webhooks';
+import { provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/product/testing';
 import { conversations, meetingWebhookSubject } from '#services/conversations';
 import { playNoise, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 

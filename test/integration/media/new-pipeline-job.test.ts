@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Type } from '#libs/contract';
-import { unavailable } from '#libs/errors';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
-import { newContext } from '#libs/nats';
-import { createRegistry, pipelineJobs, type PipelineJob } from '#libs/pipeline';
-import { pipelineWorker, type PipelineExtension } from '#libs/pipeline-worker';
-import { fastJobTuning, startService, waitFor } from '#libs/testing';
+import { Type } from '#libs/infrastructure/contract';
+import { unavailable } from '#libs/infrastructure/errors';
+import { PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
+import { newContext } from '#libs/infrastructure/nats';
+import { createRegistry, pipelineJobs, type PipelineJob } from '#libs/product/pipeline';
+import { pipelineWorker, type PipelineExtension } from '#libs/product/pipeline-worker';
+import { fastJobTuning, startService, waitFor } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { startMediaFixture, type MediaFixture } from './fixture.ts';

@@ -6,7 +6,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { playBytes, provideFfmpeg, provideTimeoutMs, waitFor } from '#libs/testing';
+import { playBytes, provideFfmpeg, provideTimeoutMs, waitFor } from '#libs/product/testing';
 import { media } from '#services/media';
 import { startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 

@@ -13,7 +13,7 @@ import {
   type FaultPoint,
   type PlayedContent,
   type ScriptProcess,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { playNoise, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 import { makeClock, readClock, type Programs } from './talking-clock.ts';

@@ -11,7 +11,7 @@ import {
   type JobWatch,
   type PlayedContent,
   type RealtimeKitServer,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';

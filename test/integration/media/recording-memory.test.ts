@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideFfmpeg, provideTimeoutMs } from '#libs/testing';
-import { findFreePort } from '../../../libs/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/service-process.ts';
+import { provideFfmpeg, provideTimeoutMs } from '#libs/product/testing';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../libs/product/servers/service-process.ts';
 import { playNoise, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 
 const mebibyte = 1024 * 1024;

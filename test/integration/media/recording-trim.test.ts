@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
+import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/product/testing';
 import { startRecordingFixture, atSeconds, type RecordingFixture } from './recording-fixture.ts';
 import { framesPerSecond, makeClock, readClock, type Programs } from './talking-clock.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitFor } from '#libs/product/testing';
 import { media as contract } from '#services/media';
 import { startMediaFixture, readReply, type RunningMedia, type MediaFixture } from './fixture.ts';
 

@@ -10,7 +10,7 @@ import {
   watchJobs,
   type PlayedVideo,
   type YoutubeServer,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media, mediaPaths } from '#services/media';

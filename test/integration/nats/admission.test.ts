@@ -4,11 +4,11 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect as connectClient, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
-import { createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';
-import { type Actor, defineService, withoutActor, rpc, Type } from '#libs/contract';
-import { createLogger } from '#libs/logger';
-import type { Bus, RequestContext } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { createActorSigner, createActorVerifier, generateActorKeys } from '#libs/infrastructure/actor';
+import { type Actor, defineService, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
+import { createLogger } from '#libs/infrastructure/logger';
+import type { Bus, RequestContext } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { connect, context, openBroker } from './parties.ts';
 
 const open = { request: Type.Object({}), reply: Type.Object({ who: Type.String() }), summary: '' };

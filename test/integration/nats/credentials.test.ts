@@ -7,15 +7,15 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConfigError, buildNatsUrl } from '#libs/config';
-import type { Logger } from '#libs/logger';
-import { type Bus, connectBus } from '#libs/nats';
-import { natsPermissions } from '#libs/release';
-import { createAuthority, createNatsOperator, createNkey, provideTimeoutMs, waitFor } from '#libs/testing';
-import { provideGoTool } from '../../../libs/servers/go-tool.ts';
-import { natsServerTool } from '../../../libs/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
-import { findFreePort } from '../../../libs/servers/ports.ts';
+import { ConfigError, buildNatsUrl } from '#libs/infrastructure/config';
+import type { Logger } from '#libs/infrastructure/logger';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { natsPermissions } from '#libs/infrastructure/release';
+import { createAuthority, createNatsOperator, createNkey, provideTimeoutMs, waitFor } from '#libs/product/testing';
+import { provideGoTool } from '../../../libs/product/servers/go-tool.ts';
+import { natsServerTool } from '../../../libs/product/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../libs/product/servers/nats.ts';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 const script = join(repoDir, 'deploy', 'helm', 'coherence', 'files', 'nats-nsc.sh');

@@ -1,6 +1,6 @@
 /** A responder for tests that kill it: streams an endless list and reports that on standard output. */
-import { createLogger } from '#libs/logger';
-import { connectBus, jsonStream } from '#libs/nats';
+import { createLogger } from '#libs/infrastructure/logger';
+import { connectBus, jsonStream } from '#libs/infrastructure/nats';
 import { handlers, library } from './parties.ts';
 
 const bus = await connectBus({

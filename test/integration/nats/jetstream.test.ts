@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type ConsumerOptions, type Delivery, consumeEvent } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { type Bus, type ConsumerOptions, type Delivery, consumeEvent } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { connect, library, openBroker } from './parties.ts';
 
 describe('durable messages (architecture#jobs, architecture#webhooks)', () => {

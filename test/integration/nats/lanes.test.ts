@@ -4,8 +4,8 @@
  */
 import { headers, type Msg, type NatsConnection, connect as connectToServer } from '@nats-io/transport-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Bus, rawJson } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { type Bus, rawJson } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { connect, context, handlers, library, openBroker } from './parties.ts';
 
 const { listBooks } = library.rpcs;

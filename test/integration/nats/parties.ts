@@ -1,9 +1,9 @@
 /** Two connections, like those of two processes, and a small contract between them. */
-import { generateActorKeys } from '#libs/actor';
-import { anyActor, defineService, event, withoutActor, rpc, Type } from '#libs/contract';
-import { type Bus, type BusSettings, connectBus, type Handlers, newContext } from '#libs/nats';
-import { createLogger, type Logger } from '#libs/logger';
-import { createTestActors } from '#libs/testing';
+import { generateActorKeys } from '#libs/infrastructure/actor';
+import { anyActor, defineService, event, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
+import { type Bus, type BusSettings, connectBus, type Handlers, newContext } from '#libs/infrastructure/nats';
+import { createLogger, type Logger } from '#libs/infrastructure/logger';
+import { createTestActors } from '#libs/product/testing';
 import { randomBytes } from 'node:crypto';
 
 const callers = { desk: [...anyActor, ...withoutActor] };

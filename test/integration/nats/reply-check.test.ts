@@ -2,9 +2,17 @@
  * In every test a service's replies are validated against its contract (CONTRIBUTING.md), however they were produced.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AppError } from '#libs/errors';
-import { type Bus, byteStream, jsonStream, rawBytes, rawJson, withDigest, withOutcome } from '#libs/nats';
-import { createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
+import { AppError } from '#libs/infrastructure/errors';
+import {
+  type Bus,
+  byteStream,
+  jsonStream,
+  rawBytes,
+  rawJson,
+  withDigest,
+  withOutcome,
+} from '#libs/infrastructure/nats';
+import { createTestEnvironment, startService, type TestEnvironment } from '#libs/product/testing';
 import { agents } from '#services/agents';
 import { connect, context, handlers, library, type LibraryHandlers, openBroker } from './parties.ts';
 

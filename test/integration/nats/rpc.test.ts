@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect as connectClient } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appError, type AppError } from '#libs/errors';
-import { type Bus, rawBytes, rawJson, type RequestContext, withDigest, withOutcome } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { appError, type AppError } from '#libs/infrastructure/errors';
+import { type Bus, rawBytes, rawJson, type RequestContext, withDigest, withOutcome } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { connect, context, handlers, library, type LibraryHandlers, openBroker } from './parties.ts';
 
 const { getBook, listBooks, printBook } = library.rpcs;

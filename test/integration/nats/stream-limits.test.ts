@@ -2,8 +2,8 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectToServer, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Bus, StreamName } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import type { Bus, StreamName } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { type Broker, connect, openBroker } from './parties.ts';
 
 const kibibyte = 1024;

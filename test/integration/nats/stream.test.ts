@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AppError, appError } from '#libs/errors';
-import { type Bus, jsonStream, liveStream, rawJson } from '#libs/nats';
-import { waitFor } from '#libs/testing';
+import { type AppError, appError } from '#libs/infrastructure/errors';
+import { type Bus, jsonStream, liveStream, rawJson } from '#libs/infrastructure/nats';
+import { waitFor } from '#libs/product/testing';
 import { connect, context, handlers, library, type LibraryHandlers, openBroker } from './parties.ts';
 
 const { listBooks } = library.rpcs;

@@ -1,11 +1,11 @@
 /** Webhooks from the stream are written as receipts (architecture#webhooks; D20). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Static, Type } from '#libs/contract';
-import { unavailable } from '#libs/errors';
-import { createLogger } from '#libs/logger';
-import type { Bus, RunningConsumer } from '#libs/nats';
-import { packWebhooks, startReceiptIntake, type Webhook } from '#libs/webhooks';
-import { waitFor } from '#libs/testing';
+import { type Static, Type } from '#libs/infrastructure/contract';
+import { unavailable } from '#libs/infrastructure/errors';
+import { createLogger } from '#libs/infrastructure/logger';
+import type { Bus, RunningConsumer } from '#libs/infrastructure/nats';
+import { packWebhooks, startReceiptIntake, type Webhook } from '#libs/product/webhooks';
+import { waitFor } from '#libs/product/testing';
 import { connect, openBroker } from './parties.ts';
 
 const Facts = Type.Object({ id: Type.String(), person_id: Type.String({ pattern: '^[0-9]+$' }) });

@@ -7,9 +7,20 @@ import { dirname, join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AppError } from '#libs/errors';
-import { createObjectStore, minPartBytes, type ObjectStore, type ObjectStoreConfig } from '#libs/object-store';
-import { createTestEnvironment, startTcpProxy, waitFor, type TcpProxy, type TestEnvironment } from '#libs/testing';
+import { AppError } from '#libs/infrastructure/errors';
+import {
+  createObjectStore,
+  minPartBytes,
+  type ObjectStore,
+  type ObjectStoreConfig,
+} from '#libs/infrastructure/object-store';
+import {
+  createTestEnvironment,
+  startTcpProxy,
+  waitFor,
+  type TcpProxy,
+  type TestEnvironment,
+} from '#libs/product/testing';
 
 const mebibyte = 1024 * 1024;
 const options = { contentType: 'audio/mpeg' };

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createCodeSignIn, createProvider, createSigningKeys } from '#libs/oidc';
-import { createOutbound, type Outbound } from '#libs/outbound';
-import { type InnerServer, startInnerServer } from '#libs/testing';
+import { createCodeSignIn, createProvider, createSigningKeys } from '#libs/infrastructure/oidc';
+import { createOutbound, type Outbound } from '#libs/infrastructure/outbound';
+import { type InnerServer, startInnerServer } from '#libs/product/testing';
 
 const redirectUri = 'https://coherence.example.org/console/sign-in/callback';
 

@@ -3,8 +3,8 @@
  * (rules/console#session; S3).
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type CodeSignIn, createCodeSignIn, createProvider, createSigningKeys } from '#libs/oidc';
-import { createOutbound, type Outbound } from '#libs/outbound';
+import { type CodeSignIn, createCodeSignIn, createProvider, createSigningKeys } from '#libs/infrastructure/oidc';
+import { createOutbound, type Outbound } from '#libs/infrastructure/outbound';
 import {
   confidentialClientId,
   confidentialClientSecret,
@@ -12,7 +12,7 @@ import {
   consoleRedirectUri,
   type IdentityProvider,
   startIdentityProvider,
-} from '#libs/testing';
+} from '#libs/product/testing';
 
 const secret = 'a secret of the installation';
 

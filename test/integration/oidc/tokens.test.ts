@@ -4,9 +4,15 @@
  */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createProvider, createSigningKeys, createVerifier, TokenRejectedError, type Verifier } from '#libs/oidc';
-import { createOutbound, type Outbound } from '#libs/outbound';
-import { type IdentityProvider, startIdentityProvider, waitFor } from '#libs/testing';
+import {
+  createProvider,
+  createSigningKeys,
+  createVerifier,
+  TokenRejectedError,
+  type Verifier,
+} from '#libs/infrastructure/oidc';
+import { createOutbound, type Outbound } from '#libs/infrastructure/outbound';
+import { type IdentityProvider, startIdentityProvider, waitFor } from '#libs/product/testing';
 
 let provider: IdentityProvider;
 let outbound: Outbound;

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { constraintOf, createDatabase, type Database, type DatabaseOptions, sqlStateOf } from '#libs/orm';
-import { migrate, Migration } from '#libs/orm/migrations';
-import type { PreparedStatement } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import {
+  constraintOf,
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  sqlStateOf,
+} from '#libs/infrastructure/orm';
+import { migrate, Migration } from '#libs/infrastructure/orm/migrations';
+import type { PreparedStatement } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
 
 class Migration20260101000000_things extends Migration {
   override up(): void {

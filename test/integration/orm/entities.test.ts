@@ -5,8 +5,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createEntityManagers, type Entities } from '#libs/orm/entities';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { createEntityManagers, type Entities } from '#libs/infrastructure/orm/entities';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 
 const servicesDir = join(import.meta.dirname, '..', '..', '..', 'services');
 const services = readdirSync(servicesDir).filter((name) => existsSync(join(servicesDir, name, 'entities', 'index.ts')));

@@ -1,11 +1,11 @@
 /** MikroORM entity managers, each in an open transaction. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EntitySchema } from '@mikro-orm/postgresql';
-import { isRawNumber } from '#libs/json';
-import { createDatabase, type Database } from '#libs/orm';
-import { createEntityManagers } from '#libs/orm/entities';
-import { migrate, Migration } from '#libs/orm/migrations';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { isRawNumber } from '#libs/infrastructure/json';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createEntityManagers } from '#libs/infrastructure/orm/entities';
+import { migrate, Migration } from '#libs/infrastructure/orm/migrations';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 
 class Migration20260101000000_things extends Migration {
   override up(): void {

@@ -3,9 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
-import { createDatabase, type Database } from '#libs/orm';
-import { type PostgresPair, runStatements as run, startPostgresPair, startTcpProxy, waitFor } from '#libs/testing';
+import { createLogger } from '#libs/infrastructure/logger';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import {
+  type PostgresPair,
+  runStatements as run,
+  startPostgresPair,
+  startTcpProxy,
+  waitFor,
+} from '#libs/product/testing';
 
 const logger = createLogger({ service: 'test', level: 'fatal' });
 let dir: string;

@@ -1,7 +1,13 @@
 /** The cost of lost connections: none while a connection is idle, otherwise the running statement. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database } from '#libs/orm';
-import { createTestEnvironment, startTcpProxy, type TcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import {
+  createTestEnvironment,
+  startTcpProxy,
+  type TcpProxy,
+  type TestEnvironment,
+  waitFor,
+} from '#libs/product/testing';
 
 const poolSize = 3;
 const pause = { name: 'lost.pause', text: 'select pg_sleep(0.05)' };

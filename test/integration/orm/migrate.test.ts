@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pg from 'pg';
-import { createDatabase, type Database, openSnapshot } from '#libs/orm';
-import { migrate, type MigrateOptions, Migration, OnlineMigration, openMigrationRun } from '#libs/orm/migrations';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
-import { formatInstant } from '#libs/time';
+import { createDatabase, type Database, openSnapshot } from '#libs/infrastructure/orm';
+import {
+  migrate,
+  type MigrateOptions,
+  Migration,
+  OnlineMigration,
+  openMigrationRun,
+} from '#libs/infrastructure/orm/migrations';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
+import { formatInstant } from '#libs/infrastructure/time';
 
 class Migration20260101000000_first extends Migration {
   override up(): void {
@@ -307,7 +313,7 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
     ]);
   });
 
-  it('iso_utc matches libs/time from year 1 to year 9999', async () => {
+  it('iso_utc matches libs/infrastructure/time from year 1 to year 9999', async () => {
     const first = -62_135_596_800_000_000n;
     const last = 253_402_300_799_999_999n;
     const instants = fc.sample(

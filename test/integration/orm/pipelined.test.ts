@@ -1,8 +1,8 @@
 import { setImmediate as turnEnd } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, sqlStateOf } from '#libs/orm';
-import type { PreparedStatement } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { createDatabase, type Database, sqlStateOf } from '#libs/infrastructure/orm';
+import type { PreparedStatement } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 
 const readNumber: PreparedStatement = {
   name: 'pipelined.number',

@@ -1,8 +1,8 @@
 /** The library with a real PgBouncer in transaction mode (rules/operations#a-pooler). */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, type DatabaseOptions, roleOf } from '#libs/orm';
-import { migrate, Migration } from '#libs/orm/migrations';
+import { createDatabase, type Database, type DatabaseOptions, roleOf } from '#libs/infrastructure/orm';
+import { migrate, Migration } from '#libs/infrastructure/orm/migrations';
 import {
   createTestEnvironment,
   type PgBouncer,
@@ -10,7 +10,7 @@ import {
   startPgBouncer,
   type TestEnvironment,
   waitFor,
-} from '#libs/testing';
+} from '#libs/product/testing';
 
 class Migration20260101000000_books extends Migration {
   override up(): void {

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, findPendingMigrations, roleOf, waitForMigrations } from '#libs/orm';
-import { migrate, Migration } from '#libs/orm/migrations';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import {
+  createDatabase,
+  type Database,
+  findPendingMigrations,
+  roleOf,
+  waitForMigrations,
+} from '#libs/infrastructure/orm';
+import { migrate, Migration } from '#libs/infrastructure/orm/migrations';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 
 class Migration20260101000000_books extends Migration {
   override up(): void {

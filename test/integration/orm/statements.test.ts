@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import type { DeclaredStatement, Shape } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import type { DeclaredStatement, Shape } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 
 type AnyStatement = DeclaredStatement<Shape, Shape, unknown>;
 
@@ -27,7 +27,7 @@ const repoDir = join(import.meta.dirname, '..', '..', '..');
 const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none|coalesced)\(/gm;
 /** Returns one service that uses the library, because a library creates these tables in each such service. */
 const schemaOfLibrary = (name: string): string =>
-  /^(idempotency|history)\//.test(name) ? 'directory' : 'conversations';
+  /^(infrastructure\/idempotency|product\/history)\//.test(name) ? 'directory' : 'conversations';
 /**
  * Error codes with which a table rejects the values of the test. The statement was parsed, so its columns are known.
  */
@@ -58,7 +58,9 @@ afterAll(async () => {
 function listSources(): { schema: string; path: string; declarations: number }[] {
   return ['services', 'libs'].flatMap((top) =>
     readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/^(orm|sql)\//.test(name))
+      .filter(
+        (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/^infrastructure\/(orm|sql)\//.test(name),
+      )
       .map((name) => {
         const path = `${top}/${name}`;
         const declarations = readFileSync(join(repoDir, path), 'utf8').match(declaration)?.length ?? 0;
@@ -155,7 +157,7 @@ describe('declared statements (architecture#data)', () => {
   });
 
   it('detects a statement whose declared columns are wrong', async () => {
-    const { sql, statement, t } = await import('#libs/sql');
+    const { sql, statement, t } = await import('#libs/infrastructure/sql');
     const wrong = statement.many({
       name: 'planted',
       params: { id: t.integer },

@@ -1,8 +1,8 @@
 import { setImmediate as turnEnd } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, sqlStateOf } from '#libs/orm';
-import { sql, statement, t } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { createDatabase, type Database, sqlStateOf } from '#libs/infrastructure/orm';
+import { sql, statement, t } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
 
 /** `xact` shows which calls shared a transaction. */
 const append = statement.coalesced({

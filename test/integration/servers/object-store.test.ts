@@ -4,12 +4,16 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createObjectStore, minPartBytes, type ObjectStore } from '#libs/object-store';
-import { waitFor } from '#libs/testing';
-import { provideGoTool } from '../../../libs/servers/go-tool.ts';
-import { versitygwTool } from '../../../libs/servers/go-tools.ts';
-import { type ObjectStoreOptions, readObjectStoreKind, startObjectStore } from '../../../libs/servers/object-store.ts';
-import type { ObjectStoreServer } from '../../../libs/servers/object-store-server.ts';
+import { createObjectStore, minPartBytes, type ObjectStore } from '#libs/infrastructure/object-store';
+import { waitFor } from '#libs/product/testing';
+import { provideGoTool } from '../../../libs/product/servers/go-tool.ts';
+import { versitygwTool } from '../../../libs/product/servers/go-tools.ts';
+import {
+  type ObjectStoreOptions,
+  readObjectStoreKind,
+  startObjectStore,
+} from '../../../libs/product/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../../libs/product/servers/object-store-server.ts';
 
 const kind = readObjectStoreKind(process.env['TEST_OBJECT_STORE']);
 const options = { contentType: 'audio/mpeg' };

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '#libs/logger';
-import { createDatabase } from '#libs/orm';
-import { type PostgresServer, startPostgres } from '../../../libs/servers/postgres.ts';
-import { isRunning } from '#libs/process-identity';
+import { createLogger } from '#libs/infrastructure/logger';
+import { createDatabase } from '#libs/infrastructure/orm';
+import { type PostgresServer, startPostgres } from '../../../libs/product/servers/postgres.ts';
+import { isRunning } from '#libs/infrastructure/process-identity';
 
 const modulesDir = join(import.meta.dirname, '..', '..', '..', 'node_modules');
 const searchPath = process.env['PATH'] ?? '';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Bus, connectBus } from '#libs/nats';
-import { createDatabase, type Database } from '#libs/orm';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { type Bus, connectBus } from '#libs/infrastructure/nats';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { listDatabaseUrls, listNatsUrls } from '../../../libs/servers/service-accounts.ts';
+import { listDatabaseUrls, listNatsUrls } from '../../../libs/product/servers/service-accounts.ts';
 
 const services = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'] as const;
 

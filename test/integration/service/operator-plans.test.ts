@@ -1,11 +1,11 @@
 /** Operator queries on many jobs and receipts (P7): no plan scans a table, and each reads few rows. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { plannerOptions } from '#libs/orm';
-import type { DeclaredStatement, Shape } from '#libs/sql';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import * as jobs from '../../../libs/jobs/admin-statements.ts';
-import { bodyPatterns } from '../../../libs/webhooks/search.ts';
+import { plannerOptions } from '#libs/infrastructure/orm';
+import type { DeclaredStatement, Shape } from '#libs/infrastructure/sql';
+import { createTestEnvironment, type TestEnvironment } from '#libs/product/testing';
+import * as jobs from '../../../libs/infrastructure/jobs/admin-statements.ts';
+import { bodyPatterns } from '../../../libs/product/webhooks/search.ts';
 import { countReceipts, receiptSearch } from '../../../services/conversations/receipts/statements.ts';
 
 interface PlanNode {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { auditTables } from '#libs/audit';
+import { auditTables } from '#libs/infrastructure/audit';
 import {
   actorSettings,
   databaseSettings,
@@ -8,13 +8,13 @@ import {
   natsSettings,
   replySettings,
   telemetrySettings,
-} from '#libs/config';
-import { defineService, job, withoutActor, rpc, Type } from '#libs/contract';
-import { jobAttempts, jobTables } from '#libs/jobs';
-import { connectBus, newContext } from '#libs/nats';
-import { migrate, Migration } from '#libs/orm/migrations';
-import { createServiceRuntime, type ServiceRuntime } from '#libs/service';
-import { createTestEnvironment, startTcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
+} from '#libs/infrastructure/config';
+import { defineService, job, withoutActor, rpc, Type } from '#libs/infrastructure/contract';
+import { jobAttempts, jobTables } from '#libs/infrastructure/jobs';
+import { connectBus, newContext } from '#libs/infrastructure/nats';
+import { migrate, Migration } from '#libs/infrastructure/orm/migrations';
+import { createServiceRuntime, type ServiceRuntime } from '#libs/infrastructure/service';
+import { createTestEnvironment, startTcpProxy, type TestEnvironment, waitFor } from '#libs/product/testing';
 
 const shelf = defineService({
   service: 'shelf',

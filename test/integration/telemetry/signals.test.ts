@@ -2,8 +2,8 @@
  * Traces and logs of a whole platform, as an operator receives them (rules/operations#traces, rules/operations#logs).
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { releaseVersion } from '#libs/release';
-import type { CollectedSpan } from '#libs/testing';
+import { releaseVersion } from '#libs/infrastructure/release';
+import type { CollectedSpan } from '#libs/product/testing';
 import { eventually } from '../../e2e/test-platform.ts';
 import { playMeeting, playTraffic, secretWords, startSignals } from './signals.ts';
 import { isClusterMetric, listExpressions, readExpression, readSamples } from './promql.ts';

@@ -12,7 +12,7 @@ import {
   startTraceCollector,
   type TelegramServer,
   type TraceCollector,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import {
   applyDemo,
   createConversation,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/product/testing';
 
 describe('createTestEnvironment', () => {
   let first: TestEnvironment;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PostgresPair, runStatements, startPostgresPair, waitFor } from '#libs/testing';
+import { type PostgresPair, runStatements, startPostgresPair, waitFor } from '#libs/product/testing';
 
 let dir: string;
 let pair: PostgresPair;

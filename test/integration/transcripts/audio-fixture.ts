@@ -17,7 +17,7 @@ import {
   watchJobs,
   type JobWatch,
   type LlmServer,
-} from '#libs/testing';
+} from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media as contract, mediaPaths } from '#services/media';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, startScriptProcess, waitFor } from '#libs/testing';
+import { provideTimeoutMs, startScriptProcess, waitFor } from '#libs/product/testing';
 import { startAudioFixture, type AudioFixture } from './audio-fixture.ts';
 
 let fixture: AudioFixture;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { contextFor, waitFor, type Fault, type FaultPoint } from '#libs/testing';
+import { contextFor, waitFor, type Fault, type FaultPoint } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 

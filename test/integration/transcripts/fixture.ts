@@ -3,8 +3,8 @@
  * provider.
  */
 import { createHash } from 'node:crypto';
-import type { RequestOf } from '#libs/contract';
-import { connectBus, type Bus } from '#libs/nats';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { connectBus, type Bus } from '#libs/infrastructure/nats';
 import {
   contextFor,
   conversationJourney,
@@ -14,8 +14,8 @@ import {
   startService,
   waitFor,
   watchJobs,
-} from '#libs/testing';
-import type { JobWatch, PlayedArtifact, RealtimeKitServer, TestEnvironment } from '#libs/testing';
+} from '#libs/product/testing';
+import type { JobWatch, PlayedArtifact, RealtimeKitServer, TestEnvironment } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts, type ImportEvidence, type ImportStatus } from '#services/transcripts';

@@ -2,7 +2,7 @@
  * People that are erased or merged while their speech is being imported (people erase; rules/people#merge-people; I3).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { contextFor, waitFor, waitForLockWait } from '#libs/testing';
+import { contextFor, waitFor, waitForLockWait } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
-import { contextFor, waitFor } from '#libs/testing';
+import { newContext } from '#libs/infrastructure/nats';
+import { contextFor, waitFor } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import {
   fullWindow,

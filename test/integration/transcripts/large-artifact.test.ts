@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase } from '#libs/orm';
-import { streamArtifact } from '#libs/testing';
+import { createDatabase } from '#libs/infrastructure/orm';
+import { streamArtifact } from '#libs/product/testing';
 import { countOverdueImports } from '../../../services/transcripts/import/statements.ts';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { contextFor, streamArtifact, waitFor } from '#libs/testing';
+import { contextFor, streamArtifact, waitFor } from '#libs/product/testing';
 import { transcripts } from '#services/transcripts';
-import { findFreePort } from '../../../libs/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/service-process.ts';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../libs/product/servers/service-process.ts';
 import { sized } from '../../drill.ts';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 

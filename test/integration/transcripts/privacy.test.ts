@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from '@nats-io/transport-node';
-import { findFreePort } from '../../../libs/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/service-process.ts';
-import { waitFor } from '#libs/testing';
+import { findFreePort } from '../../../libs/product/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../libs/product/servers/service-process.ts';
+import { waitFor } from '#libs/product/testing';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 /** One word for each reason to exclude a row. Each word is spoken, and is also the name of a person. */

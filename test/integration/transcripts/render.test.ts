@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { contextFor } from '#libs/testing';
+import { contextFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newContext, type Bus } from '#libs/nats';
-import { createDatabase, type Database } from '#libs/orm';
-import { contextFor, fastJobTuning, startService, waitFor, waitForLockWait } from '#libs/testing';
+import { newContext, type Bus } from '#libs/infrastructure/nats';
+import { createDatabase, type Database } from '#libs/infrastructure/orm';
+import { contextFor, fastJobTuning, startService, waitFor, waitForLockWait } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
 import { deleteConversationData } from '../../../services/transcripts/clean-up/workers.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
-import { contextFor, superuser, waitFor } from '#libs/testing';
+import { newContext } from '#libs/infrastructure/nats';
+import { contextFor, superuser, waitFor } from '#libs/product/testing';
 import { transcripts } from '#services/transcripts';
 import { parse } from 'yaml';
 import { createRandom, makeStatement } from '../../../tools/demo/sentences.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
-import { newContext } from '#libs/nats';
-import { contextFor, fastJobTuning, startService, superuser, waitFor } from '#libs/testing';
+import type { Actor, ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { newContext } from '#libs/infrastructure/nats';
+import { contextFor, fastJobTuning, startService, superuser, waitFor } from '#libs/product/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';

@@ -1,6 +1,6 @@
 /** Runs the transcripts service as a separate process with short leases, so that tests can kill it. */
-import { runService } from '#libs/lifecycle';
-import { fastJobTuning } from '#libs/testing';
+import { runService } from '#libs/infrastructure/lifecycle';
+import { fastJobTuning } from '#libs/product/testing';
 import { loadTranscriptsConfig } from '../../../services/transcripts/config.ts';
 import { createService } from '../../../services/transcripts/service.ts';
 

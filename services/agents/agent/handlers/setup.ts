@@ -1,14 +1,21 @@
 /** Operations of editors on agents (W6), and the history of an agent (W10). */
-import { recordAudit } from '#libs/audit';
-import { type Actor, isPossibleId, mayEditWorkspace } from '#libs/contract';
-import { maskSecrets } from '#libs/config';
-import { AppError, appError, badRequest, notFound } from '#libs/errors';
-import { entityTag, requireTag } from '#libs/etag';
-import { listHistory, readHistoryCursor } from '#libs/history';
-import { type JsonObject, parseJson } from '#libs/json';
-import { type CallContext, type HandlersOf, type RawJson, rawJson, withEtag, withoutActor } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { type Actor, isPossibleId, mayEditWorkspace } from '#libs/infrastructure/contract';
+import { maskSecrets } from '#libs/infrastructure/config';
+import { AppError, appError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag, requireTag } from '#libs/infrastructure/etag';
+import { listHistory, readHistoryCursor } from '#libs/product/history';
+import { type JsonObject, parseJson } from '#libs/infrastructure/json';
+import {
+  type CallContext,
+  type HandlersOf,
+  type RawJson,
+  rawJson,
+  withEtag,
+  withoutActor,
+} from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { directory } from '#services/directory';
 import type { Dependencies } from '../../dependencies.ts';
 import { type agentSetupRpcs, agentsPerPage, maxAgentDataBytes, type NewAgent } from '../contract.ts';

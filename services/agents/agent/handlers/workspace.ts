@@ -1,12 +1,12 @@
 /** Reading agents, and applying and exporting the workspace file (rules/workspace#workspace-file). */
-import { listSome, recordAudit } from '#libs/audit';
-import { replaceSecrets } from '#libs/config';
-import type { ReplyOf } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
-import { diffPaths, type Edits, type FieldPath, findRemoved, readEdits } from '#libs/history';
-import { isJsonObject, parseJson } from '#libs/json';
-import { type Handler, type Handlers, rawJson } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import { listSome, recordAudit } from '#libs/infrastructure/audit';
+import { replaceSecrets } from '#libs/infrastructure/config';
+import type { ReplyOf } from '#libs/infrastructure/contract';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import { diffPaths, type Edits, type FieldPath, findRemoved, readEdits } from '#libs/product/history';
+import { isJsonObject, parseJson } from '#libs/infrastructure/json';
+import { type Handler, type Handlers, rawJson } from '#libs/infrastructure/nats';
+import type { Database, Tx } from '#libs/infrastructure/orm';
 import type { agents } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { renderAgent } from '../index.ts';

@@ -1,9 +1,9 @@
 /** Validates the `agents` list of a workspace file (rules/workspace#workspace-file; D33e, D64). */
-import { isPublicSecret, minSecretLength } from '#libs/config';
-import type { Static } from '#libs/contract';
-import { findJsonProblem, isJsonObject } from '#libs/json';
-import { compileSchemaForAll } from '#libs/schema';
-import { isBlank } from '#libs/text';
+import { isPublicSecret, minSecretLength } from '#libs/infrastructure/config';
+import type { Static } from '#libs/infrastructure/contract';
+import { findJsonProblem, isJsonObject } from '#libs/infrastructure/json';
+import { compileSchemaForAll } from '#libs/infrastructure/schema';
+import { isBlank } from '#libs/infrastructure/text';
 import { AgentItem } from '../contract.ts';
 
 export type Item = Static<typeof AgentItem>;

@@ -1,7 +1,7 @@
 /** Configuration that clients send: merged per key, with stored secrets in place of `{set: true}` (W16). */
-import { isSecretName, maskSecrets } from '#libs/config';
-import { badRequest } from '#libs/errors';
-import { isJsonObject, type JsonObject, mergePatch } from '#libs/json';
+import { isSecretName, maskSecrets } from '#libs/infrastructure/config';
+import { badRequest } from '#libs/infrastructure/errors';
+import { isJsonObject, type JsonObject, mergePatch } from '#libs/infrastructure/json';
 
 /**
  * Merges a patch into stored configuration (RFC 7396). @throws AppError 400 for `{env: NAME}`, and for `{set: true}`

@@ -1,5 +1,5 @@
 /** Statements on agents. JSON is passed as text, so that numbers retain every digit (rules/http#numbers-and-keys). */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 const columns = { id: t.integer, slug: t.text, name: t.text, prompt: t.text };
 export type Agent = RowOf<typeof columns>;

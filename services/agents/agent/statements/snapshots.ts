@@ -1,6 +1,6 @@
 /** History of agents (W10). */
-import { createHistory, type History } from '#libs/history';
-import { sql, statement, t } from '#libs/sql';
+import { createHistory, type History } from '#libs/product/history';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 export type AgentHistory = History<'agents'>;
 

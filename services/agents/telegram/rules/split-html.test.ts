@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readTelegramHtml } from '#libs/testing';
+import { readTelegramHtml } from '#libs/product/testing';
 import { createMessagingHtml, toVisibleText } from '../../messaging-html.ts';
 import { splitHtml, splitReply } from './split-html.ts';
 

@@ -2,9 +2,9 @@
  * Reads Telegram updates leniently: a field of the wrong type counts as missing (rules/providers#telegram-updates).
  * Texts that people write in private chats, groups and supergroups are answered; everything else is echoed (D32).
  */
-import { isJsonObject, type JsonObject } from '#libs/json';
-import { isBlank } from '#libs/text';
-import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import { isBlank } from '#libs/infrastructure/text';
+import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/product/webhooks';
 
 /** A message to be answered. */
 export interface Question {

@@ -1,5 +1,5 @@
 /** Statements on Telegram chats: job, reachability and migration. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Finds or creates the chat's row and locks it, so that the chat's updates and its job change together. */
 export const openChat = statement.one({

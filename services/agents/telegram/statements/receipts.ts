@@ -1,5 +1,5 @@
 /** Statements on receipts of messaging updates during processing (D20, D32, D33b). */
-import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
+import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 
 const newReceipt = {

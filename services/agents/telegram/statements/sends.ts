@@ -2,7 +2,7 @@
  * Statements on sends of replies and of operators' messages, in parts (D33b, H3). Updates check the fence, so that
  * earlier attempts write nothing.
  */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 
 export type SendStatus = 'planned' | 'sending' | 'sent' | 'unknown' | 'refused' | 'blocked' | 'given_up';
 

@@ -1,7 +1,7 @@
 /** Answers a question in a chat. The reply is planned in the transaction that records the turn (D32, D33a). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LeaseLost, RetryLater } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
+import { LeaseLost, RetryLater } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
 import { type ChatRuntime, findTakeoverByKey, TurnFailure } from '../../chat/index.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 import { findCurrentChatId } from '../chat-queue.ts';

@@ -1,8 +1,8 @@
 /** Types of the chat workers, and the order in which updates were accepted. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PayloadOf } from '#libs/contract';
-import type { JobRun } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobRun } from '#libs/infrastructure/jobs';
+import type { Bus } from '#libs/infrastructure/nats';
 import type { MessagingAgent } from '../../agent/index.ts';
 import { agents } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';

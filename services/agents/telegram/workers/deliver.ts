@@ -4,9 +4,9 @@
  * again automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobRun, LeaseLost, RetryLater } from '#libs/jobs';
-import type { Database } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { type JobRun, LeaseLost, RetryLater } from '#libs/infrastructure/jobs';
+import type { Database } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
 import { toVisibleText } from '../../messaging-html.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';

@@ -3,12 +3,12 @@
  * updates. An echo is attempted once, truncated to one message, and independent of replies.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PayloadOf } from '#libs/contract';
-import type { JobRun } from '#libs/jobs';
-import { toStorableText } from '#libs/json';
-import type { Database } from '#libs/orm';
-import { truncateText } from '#libs/text';
-import { decodeBody } from '#libs/webhooks';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import type { JobRun } from '#libs/infrastructure/jobs';
+import { toStorableText } from '#libs/infrastructure/json';
+import type { Database } from '#libs/infrastructure/orm';
+import { truncateText } from '#libs/infrastructure/text';
+import { decodeBody } from '#libs/product/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
 import type { BotApi, SendResult } from '../bot-api.ts';
 import { findTurn } from '../../chat/index.ts';

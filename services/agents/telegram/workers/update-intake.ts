@@ -3,9 +3,9 @@
  * D31, D33d).
  */
 import { createHash } from 'node:crypto';
-import type { Static } from '#libs/contract';
-import type { RunningConsumer } from '#libs/nats';
-import { sqlStateOf } from '#libs/orm';
+import type { Static } from '#libs/infrastructure/contract';
+import type { RunningConsumer } from '#libs/infrastructure/nats';
+import { sqlStateOf } from '#libs/infrastructure/orm';
 import {
   createRefusalReceipts,
   selectStoredBody,
@@ -13,7 +13,7 @@ import {
   type ReceivedWebhook,
   type RefusalReceipts,
   startReceiptIntake,
-} from '#libs/webhooks';
+} from '#libs/product/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
 import { agents, TelegramWebhook } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';

@@ -3,10 +3,10 @@
  * in the transaction that ends it. Messages of one chat are therefore answered in order, and chats do not block each
  * other. The fence prevents writes by earlier attempts.
  */
-import { AppError } from '#libs/errors';
-import type { Queryable } from '#libs/sql';
-import { maxStoredBytes } from '#libs/webhooks';
-import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
+import { AppError } from '#libs/infrastructure/errors';
+import type { Queryable } from '#libs/infrastructure/sql';
+import { maxStoredBytes } from '#libs/product/webhooks';
+import { LeaseLost, PermanentJobError, RetryLater } from '#libs/infrastructure/jobs';
 import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
 import { agents } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';

@@ -1,7 +1,7 @@
 /** Handlers of `/api/ops/agents`: agents, and knowledge that is pending a decision (D70). */
-import type { RouteHandlers } from '#libs/http';
-import { type ListKind, operatorLists, encodePosition } from '#libs/cursor';
-import { withoutActor } from '#libs/nats';
+import type { RouteHandlers } from '#libs/infrastructure/http';
+import { type ListKind, operatorLists, encodePosition } from '#libs/infrastructure/cursor';
+import { withoutActor } from '#libs/infrastructure/nats';
 import { agents } from '#services/agents';
 import { media } from '#services/media';
 import type { Dependencies } from '../../dependencies.ts';

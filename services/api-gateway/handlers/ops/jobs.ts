@@ -1,7 +1,7 @@
 /** Handlers of `/api/ops/jobs`: the jobs of all services as one list, and actions on jobs (P2, P3). */
-import type { ReplyBodyOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
-import type { RouteHandlers } from '#libs/http';
+import type { ReplyBodyOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/infrastructure/contract';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import type { RouteHandlers } from '#libs/infrastructure/http';
 import {
   cursorFor,
   findTruncated,
@@ -12,7 +12,7 @@ import {
   nextCursor,
   type Position,
   encodeMergedCursor,
-} from '#libs/cursor';
+} from '#libs/infrastructure/cursor';
 import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';

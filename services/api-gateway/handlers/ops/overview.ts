@@ -1,7 +1,7 @@
 /** Handles `GET /api/ops/overview`: reports of all services (P1). */
-import type { RouteHandlers } from '#libs/http';
-import { streamNames } from '#libs/nats';
-import { composeOverview } from '#libs/overview';
+import type { RouteHandlers } from '#libs/infrastructure/http';
+import { streamNames } from '#libs/infrastructure/nats';
+import { composeOverview } from '#libs/product/overview';
 import type { Dependencies } from '../../dependencies.ts';
 import type { overviewRoutes } from '../../routes/ops/overview.ts';
 import { contracts, serviceNames } from './shared.ts';

@@ -1,10 +1,10 @@
 /** Handlers of `/api/ops/pipelines`: pipeline steps of conversations with their jobs, and retries (P5). */
-import { type LatestJob, maxId } from '#libs/contract';
-import { appError, notFound } from '#libs/errors';
-import type { RouteHandlers } from '#libs/http';
-import { operatorLists, encodePosition } from '#libs/cursor';
-import type { CallContext } from '#libs/nats';
-import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/pipeline';
+import { type LatestJob, maxId } from '#libs/infrastructure/contract';
+import { appError, notFound } from '#libs/infrastructure/errors';
+import type { RouteHandlers } from '#libs/infrastructure/http';
+import { operatorLists, encodePosition } from '#libs/infrastructure/cursor';
+import type { CallContext } from '#libs/infrastructure/nats';
+import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/product/pipeline';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../../dependencies.ts';
 import { usualLimit } from '../../routes/ops/filters.ts';

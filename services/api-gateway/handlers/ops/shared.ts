@@ -2,7 +2,7 @@
  * Shared code of operator operations: services with jobs, queries over several services, cursors and selections (P2 to
  * P4, P8).
  */
-import { AppError, appError } from '#libs/errors';
+import { AppError, appError } from '#libs/infrastructure/errors';
 import {
   startCursor,
   type ListKind,
@@ -10,7 +10,7 @@ import {
   type Position,
   decodePosition,
   decodeMergedCursor,
-} from '#libs/cursor';
+} from '#libs/infrastructure/cursor';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';

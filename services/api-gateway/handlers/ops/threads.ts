@@ -1,8 +1,8 @@
 /** Handlers of `/api/ops/threads`: chats with agents, with the emails of operators (H1 to H5). */
-import { AppError, appError } from '#libs/errors';
-import type { RouteHandlers } from '#libs/http';
-import { operatorLists, parseInstantKey, encodePosition } from '#libs/cursor';
-import type { CallContext } from '#libs/nats';
+import { AppError, appError } from '#libs/infrastructure/errors';
+import type { RouteHandlers } from '#libs/infrastructure/http';
+import { operatorLists, parseInstantKey, encodePosition } from '#libs/infrastructure/cursor';
+import type { CallContext } from '#libs/infrastructure/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';
 import type { Dependencies } from '../../dependencies.ts';

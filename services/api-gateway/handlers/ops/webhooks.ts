@@ -8,9 +8,9 @@ import {
   type RequestOf,
   type WebhookChange,
   type WebhookItem,
-} from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
-import type { RouteHandlers } from '#libs/http';
+} from '#libs/infrastructure/contract';
+import { AppError, notFound } from '#libs/infrastructure/errors';
+import type { RouteHandlers } from '#libs/infrastructure/http';
 import {
   findPosition,
   hasMore,
@@ -21,7 +21,7 @@ import {
   parseInstantKey,
   formatInstantKey,
   encodeMergedCursor,
-} from '#libs/cursor';
+} from '#libs/infrastructure/cursor';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../../dependencies.ts';

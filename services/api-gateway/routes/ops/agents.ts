@@ -1,5 +1,5 @@
 /** Agents: stored chats, sentences that other threads can use (D70), webhooks at Telegram. */
-import { nullable, route, Type } from '#libs/contract';
+import { nullable, route, Type } from '#libs/infrastructure/contract';
 import { agents, sentence } from '#services/agents';
 import { badCursor, page, pageOf } from './filters.ts';
 

@@ -1,5 +1,5 @@
 /** The audit log over all services (A3), and changes of the configuration of steps (D16b). */
-import { publicAuditEntry, route, Type } from '#libs/contract';
+import { publicAuditEntry, route, Type } from '#libs/infrastructure/contract';
 import { directory } from '#services/directory';
 import { badCursor, cursor, instant, limitOf, pageOf } from './filters.ts';
 

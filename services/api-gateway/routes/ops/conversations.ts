@@ -1,6 +1,6 @@
 /** Conversations with all their data, also deleted ones (D67), and evidence of their transcript imports. */
 import { transcripts } from '#services/transcripts';
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { conversations } from '#services/conversations';
 
 const root = '/api/ops/conversations';

@@ -1,5 +1,5 @@
 /** Shared schemas of the lists and bulk actions of operators (P2, P3, P8). */
-import { limitParameter, type TProperties, type TSchema, Type } from '#libs/contract';
+import { limitParameter, type TProperties, type TSchema, Type } from '#libs/infrastructure/contract';
 
 /** Default page size. */
 export const usualLimit = 50;

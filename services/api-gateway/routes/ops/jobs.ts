@@ -1,5 +1,5 @@
 /** Jobs of all services (P2, P3). */
-import { jobDetailsSchema, jobSchema, jobStates, maxJobIds, route, Type } from '#libs/contract';
+import { jobDetailsSchema, jobSchema, jobStates, maxJobIds, route, Type } from '#libs/infrastructure/contract';
 import { anyId, badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/jobs';

@@ -1,5 +1,5 @@
 /** Maintenance by operators: missing bookings, imports of transcripts, retention of the feed. */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';
 

@@ -1,5 +1,5 @@
 /** State of the platform (P1). */
-import { consumerLag, jobCount, nullable, route, Type, webhookCount } from '#libs/contract';
+import { consumerLag, jobCount, nullable, route, Type, webhookCount } from '#libs/infrastructure/contract';
 
 export const overviewRoutes = [
   route({

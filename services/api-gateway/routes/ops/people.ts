@@ -1,5 +1,5 @@
 /** People for operators: who has an identifier, and who may be the same person. */
-import { route } from '#libs/contract';
+import { route } from '#libs/infrastructure/contract';
 import { directory } from '#services/directory';
 
 const root = '/api/ops/people';

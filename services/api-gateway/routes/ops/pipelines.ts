@@ -1,5 +1,5 @@
 /** Conversations in pipeline steps (P5). */
-import { jobStates, nullable, route, Type } from '#libs/contract';
+import { jobStates, nullable, route, Type } from '#libs/infrastructure/contract';
 import { anyId, badCursor, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/pipelines';

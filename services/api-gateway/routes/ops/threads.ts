@@ -1,5 +1,5 @@
 /** Chats with agents that operators take over (H1 to H5). */
-import { nullable, route, Type } from '#libs/contract';
+import { nullable, route, Type } from '#libs/infrastructure/contract';
 import { maxChatBodyCharacters, messageProperties, threadProperties } from '#services/agents';
 import { badCursor, limitOf, page, pageOf } from './filters.ts';
 

@@ -8,7 +8,7 @@ import {
   webhookDetails,
   webhookItem,
   webhookKinds,
-} from '#libs/contract';
+} from '#libs/infrastructure/contract';
 import { anyId, badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/webhooks';

@@ -1,5 +1,5 @@
 /** Accounts of the open API, for superusers (W7, W19). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import {
   accountErrors,
   accountListQuery,

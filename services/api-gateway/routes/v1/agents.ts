@@ -1,5 +1,5 @@
 /** Agents for editors of the set-up (W6). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { agentHistoryQuery, agentListQuery, agents, agentUpdate, newAgent } from '#services/agents';
 import { ifMatch } from '../if-match.ts';
 

@@ -1,5 +1,5 @@
 /** Event feed and webhook endpoints of the open API (rules/events; V3, V5, V11). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import {
   deliveryListQuery,
   endpointListQuery,

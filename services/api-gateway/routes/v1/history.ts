@@ -1,5 +1,5 @@
 /** History of the directory's objects (W10). */
-import { type CallingRoute, route, type Scope, Type } from '#libs/contract';
+import { type CallingRoute, route, type Scope, Type } from '#libs/infrastructure/contract';
 import { directory, historyQuery } from '#services/directory';
 
 const { listHistory } = directory.rpcs;

@@ -1,5 +1,5 @@
 /** Holons and experiences of the open API (rules/holons, rules/media#logo; D46a, D51, D51a). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import {
   directory,
   HolonDetail,

@@ -1,5 +1,5 @@
 /** Classes and journeys of the open API (rules/journeys). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { directory, Journey, journeyListQuery, ObjectClassPublic } from '#services/directory';
 
 export const classRoutes = [

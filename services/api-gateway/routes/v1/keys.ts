@@ -1,5 +1,5 @@
 /** Service keys of the open API (rules/access#service-keys; K5). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { directory, keyListQuery, newKey, rotation } from '#services/directory';
 
 const root = '/api/v1/keys';

@@ -1,5 +1,5 @@
 /** Memberships, relationships, notes and the worklist of the open API (rules/memberships; D45 to D50, W3, W4). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import {
   BulkAdd,
   directory,

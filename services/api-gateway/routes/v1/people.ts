@@ -1,5 +1,5 @@
 /** Search and people of the open API (rules/people; D42 to D44, I3, I5). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import {
   chatIds,
   directory,

@@ -1,5 +1,5 @@
 /** Set-up of classes, journeys, steps and questions (W5). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import {
   classUpdate,
   directory,

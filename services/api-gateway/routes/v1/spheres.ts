@@ -1,5 +1,5 @@
 /** Spheres of the open API (W15). */
-import { route, Type } from '#libs/contract';
+import { route, Type } from '#libs/infrastructure/contract';
 import { directory, newSphere, sphereListQuery, sphereUpdate } from '#services/directory';
 import { ifMatch } from '../if-match.ts';
 

@@ -1,7 +1,7 @@
 /** Reads the attendees of a Cal.com booking event (D19a, D83). */
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#libs/json';
-import { emailKey, isBlank, phoneDigits, toSingleLine } from '#libs/text';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import { emailKey, isBlank, phoneDigits, toSingleLine } from '#libs/infrastructure/text';
 
 /** Maximum length of a text field; longer texts are truncated. */
 export const maxTextLength = 1_000;

@@ -2,11 +2,11 @@
  * Parses and classifies Cal.com booking webhooks (D19, D19a, D33d, D64). Fields of the wrong type count as missing. No
  * field is trusted; the video call URL is parsed, never fetched.
  */
-import { listSecretValues } from '#libs/config';
-import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { isBlank, removeControlCharacters, toMultiline, toSingleLine } from '#libs/text';
-import { type Instant, parseInstant } from '#libs/time';
-import { describeUnsigned, findSigningKey, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
+import { listSecretValues } from '#libs/infrastructure/config';
+import { isJsonObject, isRawNumber, type JsonObject } from '#libs/infrastructure/json';
+import { isBlank, removeControlCharacters, toMultiline, toSingleLine } from '#libs/infrastructure/text';
+import { type Instant, parseInstant } from '#libs/infrastructure/time';
+import { describeUnsigned, findSigningKey, readWebhookBody, unsignedOutcome } from '#libs/product/webhooks';
 import { type Attendee, maxTextLength, readAttendees, shorten } from './attendees.ts';
 
 export const bookingTriggers = [

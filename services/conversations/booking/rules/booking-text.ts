@@ -1,6 +1,6 @@
 /** Builds `config.booking` and the texts of booking notes (D19). */
-import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
-import { formatInstant, type Instant } from '#libs/time';
+import { isJsonObject, parseJson, type JsonObject } from '#libs/infrastructure/json';
+import { formatInstant, type Instant } from '#libs/infrastructure/time';
 import { parseSqlInstant } from '../../representation.ts';
 import type { ConversationRow } from '../../statements.ts';
 import type { BookingEvent } from './booking-event.ts';

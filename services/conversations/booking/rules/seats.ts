@@ -2,7 +2,7 @@
  * Seats of a booking. All seats share one uid, and an event applies only to the attendees that it names (D78). Per
  * attendee the latest event wins, so the order of delivery does not matter (D102).
  */
-import type { Instant } from '#libs/time';
+import type { Instant } from '#libs/infrastructure/time';
 
 export type SeatState = 'in' | 'moved' | 'gone';
 

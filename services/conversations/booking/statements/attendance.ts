@@ -1,5 +1,5 @@
 /** Statements on attendees, hosts and numbers of bookings, and on links between bookings (D79, D102). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import type { SeatState } from '../rules/seats.ts';
 
 export const listAttendees = statement.many({

@@ -1,5 +1,5 @@
 /** Statements on bookings, their identifiers, booked conversations, and waiting receipts. */
-import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { nextUpdatedAt } from '../../statements.ts';
 
 const bookingRow = {

@@ -2,8 +2,8 @@
  * Applies an event to a locked booking without seats: creates, changes or cancels the conversation
  * (rules/bookings#booking-webhook; D19, D19a, D80).
  */
-import type { Tx } from '#libs/orm';
-import { formatInstant } from '#libs/time';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant } from '#libs/infrastructure/time';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { emitAccessUpdated, emitBookingApplied } from '../../feed/index.ts';

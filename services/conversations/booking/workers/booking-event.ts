@@ -4,10 +4,10 @@
  * when the match has changed. Receipts of a booking are processed in order of receipt (D80).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PayloadOf } from '#libs/contract';
-import { type JobRun, RetryLater } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
-import { formatInstant } from '#libs/time';
+import type { PayloadOf } from '#libs/infrastructure/contract';
+import { type JobRun, RetryLater } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant } from '#libs/infrastructure/time';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { emitBookingRefused } from '../../feed/index.ts';

@@ -2,8 +2,8 @@
  * Cancels booked conversations, or removes their times until the guest reschedules (rules/bookings#booking-webhook;
  * D19a, D81).
  */
-import type { Tx } from '#libs/orm';
-import { formatInstant } from '#libs/time';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant } from '#libs/infrastructure/time';
 import { directory } from '#services/directory';
 import { conversations } from '../../contract.ts';
 import { deleteConversation } from '../../deletion/index.ts';

@@ -1,7 +1,7 @@
 /** Creates conversations from bookings (rules/bookings#booking-webhook; D19, D19a). */
-import { RetryLater } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
-import { formatInstant } from '#libs/time';
+import { RetryLater } from '#libs/infrastructure/jobs';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant } from '#libs/infrastructure/time';
 import { directory } from '#services/directory';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';

@@ -1,17 +1,17 @@
 /** Stores booking webhooks as receipts, once per request, and enqueues their jobs (D20, D33d, D64, D68). */
 import { createHash } from 'node:crypto';
-import { listSecretValues } from '#libs/config';
-import type { Static } from '#libs/contract';
-import { toStorableText } from '#libs/json';
-import type { RunningConsumer } from '#libs/nats';
-import { createSecretUseCounter } from '#libs/telemetry';
+import { listSecretValues } from '#libs/infrastructure/config';
+import type { Static } from '#libs/infrastructure/contract';
+import { toStorableText } from '#libs/infrastructure/json';
+import type { RunningConsumer } from '#libs/infrastructure/nats';
+import { createSecretUseCounter } from '#libs/infrastructure/telemetry';
 import {
   createRefusalReceipts,
   selectStoredBody,
   selectStoredHeaders,
   type ReceivedWebhook,
   startReceiptIntake,
-} from '#libs/webhooks';
+} from '#libs/product/webhooks';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { insertReceipt } from '../../receipts/index.ts';

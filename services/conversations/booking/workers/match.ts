@@ -1,6 +1,6 @@
 /** Finds the known bookings that match an event, with or without locks (D65, D79). */
-import { RetryLater } from '#libs/jobs';
-import type { Queryable } from '#libs/sql';
+import { RetryLater } from '#libs/infrastructure/jobs';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { parseSqlInstant } from '../../representation.ts';
 import { type BookingEvent, identifiersOf, stripUidPrefix } from '../rules/booking-event.ts';
 import { chooseBookings, chooseNumbered, type SeatRequest } from '../rules/seats.ts';

@@ -2,8 +2,8 @@
  * Merges two reschedule chains of the same booking whose link was received late. Their conversations are merged, or
  * deleted when the later chain is cancelled, so that a booking never has two conversations.
  */
-import type { Tx } from '#libs/orm';
-import { formatInstant } from '#libs/time';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant } from '#libs/infrastructure/time';
 import { conversations } from '../../contract.ts';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';

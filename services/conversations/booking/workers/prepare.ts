@@ -1,8 +1,8 @@
 /** Resolves people and journey of a booking event before any lock is acquired. */
-import { isPossibleId } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import type { JobRun } from '#libs/jobs';
-import type { Instant } from '#libs/time';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { AppError } from '#libs/infrastructure/errors';
+import type { JobRun } from '#libs/infrastructure/jobs';
+import type { Instant } from '#libs/infrastructure/time';
 import { directory } from '#services/directory';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';

@@ -2,8 +2,8 @@
  * Applies an event to a booking with seats. It affects only the attendees that it names (rules/bookings#seats; D78,
  * D102).
  */
-import type { Tx } from '#libs/orm';
-import { formatInstant, type Instant } from '#libs/time';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant, type Instant } from '#libs/infrastructure/time';
 import { conversations } from '../../contract.ts';
 import { restoreDeleted } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';

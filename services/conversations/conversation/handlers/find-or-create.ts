@@ -1,9 +1,9 @@
 /** Handles find-or-create of active conversations (rules/conversations#find-or-create). */
-import { isPossibleId, type RequestOf } from '#libs/contract';
-import { AppError, appError } from '#libs/errors';
-import { jsonListStream, type JsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import { formatInstant, parseInstant } from '#libs/time';
+import { isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, appError } from '#libs/infrastructure/errors';
+import { jsonListStream, type JsonStream, rawJson, type RawJson, type RequestContext } from '#libs/infrastructure/nats';
+import type { Database } from '#libs/infrastructure/orm';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies, Operations } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';

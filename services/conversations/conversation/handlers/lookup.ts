@@ -1,8 +1,8 @@
 /** Operations for other services: look-ups, and setting `infos.audio` after an upload (rules/media#audio-upload). */
-import type { ReplyOf, RequestOf } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import { isJsonObject } from '#libs/json';
-import type { RequestContext } from '#libs/nats';
+import type { ReplyOf, RequestOf } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import { isJsonObject } from '#libs/infrastructure/json';
+import type { RequestContext } from '#libs/infrastructure/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies, Operations } from '../../dependencies.ts';
 import { requireId } from '../../guards.ts';

@@ -2,9 +2,9 @@
  * Reads and patches one conversation, or only its `infos` (rules/conversations#read-and-patch,
  * rules/conversations#infos; D9a, D9b).
  */
-import type { RequestOf } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import { rawJson, type RawJson } from '#libs/nats';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import { rawJson, type RawJson } from '#libs/infrastructure/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies, Operations } from '../../dependencies.ts';
 import {

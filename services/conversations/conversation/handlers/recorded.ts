@@ -1,10 +1,10 @@
 /** Handles POST /conversations/{id}/recorded (rules/conversations#recorded; D16a, D21, D22). */
-import type { RequestOf } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import { runOncePerKey } from '#libs/idempotency';
-import { rawJson, type RawJson, type RequestContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { formatInstant, type Instant } from '#libs/time';
+import type { RequestOf } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import { runOncePerKey } from '#libs/infrastructure/idempotency';
+import { rawJson, type RawJson, type RequestContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { formatInstant, type Instant } from '#libs/infrastructure/time';
 import { conversations } from '../../contract.ts';
 import type { Dependencies, Operations } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';

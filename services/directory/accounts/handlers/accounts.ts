@@ -2,13 +2,13 @@
  * Operations on accounts of the admin CLI that work without a superuser: create, set password (rules/cli#admin-cli).
  * Also returns account emails for readers of the audit log (A1).
  */
-import { requireOpsReader } from '#libs/actor';
-import { type AuditContext, recordAudit } from '#libs/audit';
-import { type Actor, isChatAgent, type RequestOf, type Static } from '#libs/contract';
-import { appError } from '#libs/errors';
-import type { HandlersOf } from '#libs/nats';
-import { constraintOf, type Database, type Tx } from '#libs/orm';
-import { isBlank } from '#libs/text';
+import { requireOpsReader } from '#libs/infrastructure/actor';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import { type Actor, isChatAgent, type RequestOf, type Static } from '#libs/infrastructure/contract';
+import { appError } from '#libs/infrastructure/errors';
+import type { HandlersOf } from '#libs/infrastructure/nats';
+import { constraintOf, type Database, type Tx } from '#libs/infrastructure/orm';
+import { isBlank } from '#libs/infrastructure/text';
 import type { Dependencies } from '../../dependencies.ts';
 import type { Account } from '../../entities/account.entity.ts';
 import { peopleEvents } from '../../events/contract.ts';

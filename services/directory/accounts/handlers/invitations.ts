@@ -1,8 +1,8 @@
 /** Invitations that set the password of an account (W7, W19). */
-import { recordAudit } from '#libs/audit';
-import type { Actor } from '#libs/contract';
-import { appError } from '#libs/errors';
-import type { Handler } from '#libs/nats';
+import { recordAudit } from '#libs/infrastructure/audit';
+import type { Actor } from '#libs/infrastructure/contract';
+import { appError } from '#libs/infrastructure/errors';
+import type { Handler } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../../dependencies.ts';
 import { changeTokens } from '../change-tokens.ts';
 import type { managedAccountRpcs } from '../contract.ts';

@@ -1,11 +1,11 @@
 /** Accounts in the open API: list, read, create with an invitation, update, delete, reset of the password (W7, W19). */
-import { changedFields, recordAudit } from '#libs/audit';
-import { isPossibleId } from '#libs/contract';
-import { decodeCursor, encodeCursor } from '#libs/cursor';
-import { appError, badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type Handler, type HandlersOf, jsonPage, rawJson, withEtag } from '#libs/nats';
-import { constraintOf, type Tx } from '#libs/orm';
+import { changedFields, recordAudit } from '#libs/infrastructure/audit';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { decodeCursor, encodeCursor } from '#libs/infrastructure/cursor';
+import { appError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { type Handler, type HandlersOf, jsonPage, rawJson, withEtag } from '#libs/infrastructure/nats';
+import { constraintOf, type Tx } from '#libs/infrastructure/orm';
 import type { Dependencies } from '../../dependencies.ts';
 import type { Account } from '../../entities/account.entity.ts';
 import { bodyOf, checkIfMatch } from '../../lists/index.ts';

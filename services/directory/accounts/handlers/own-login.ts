@@ -1,8 +1,8 @@
 /** Operations on the caller's own login: change the password, list and revoke sessions (rules/access#own-login). */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import type { Actor } from '#libs/contract';
-import { AppError, appError, notFound, unavailable } from '#libs/errors';
-import { type HandlersOf, rawJson } from '#libs/nats';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import type { Actor } from '#libs/infrastructure/contract';
+import { AppError, appError, notFound, unavailable } from '#libs/infrastructure/errors';
+import { type HandlersOf, rawJson } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../../dependencies.ts';
 import { type ownLoginRpcs, sessionEvents, sessionsPerPage } from '../contract.ts';
 import { hashNewPassword, isSessionKey } from '../rules.ts';

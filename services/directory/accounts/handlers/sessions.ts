@@ -1,8 +1,8 @@
 /** Login, logout, verification of tokens, whoami (rules/access#login; D40). */
-import { type AuditContext, recordAudit } from '#libs/audit';
-import type { Static } from '#libs/contract';
-import { AppError, unavailable } from '#libs/errors';
-import { type HandlersOf, rawJson, type RawJson } from '#libs/nats';
+import { type AuditContext, recordAudit } from '#libs/infrastructure/audit';
+import type { Static } from '#libs/infrastructure/contract';
+import { AppError, unavailable } from '#libs/infrastructure/errors';
+import { type HandlersOf, rawJson, type RawJson } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../../dependencies.ts';
 import { sessionEvents, type sessionRpcs } from '../contract.ts';
 import { createToken, parseToken, tokenLifetimeSeconds } from '../rules.ts';

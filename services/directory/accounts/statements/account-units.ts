@@ -1,6 +1,6 @@
 /** Account writes as MikroORM units of work. MikroORM is loaded on first use. */
-import type { Tx } from '#libs/orm';
-import { createEntityManagers, LockMode, raw, ref } from '#libs/orm/entities';
+import type { Tx } from '#libs/infrastructure/orm';
+import { createEntityManagers, LockMode, raw, ref } from '#libs/infrastructure/orm/entities';
 import { Account } from '../../entities/account.entity.ts';
 import { entities } from '../../entities/index.ts';
 import { Person } from '../../entities/person.entity.ts';

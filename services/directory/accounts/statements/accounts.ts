@@ -1,5 +1,5 @@
 /** Account queries of the open API, the admin CLI and the gateway. Writes are in account-units.ts. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow } from '../../lists/index.ts';
 
 /** Constraint violated by two accounts with the same email, ignoring case. */

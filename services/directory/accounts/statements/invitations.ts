@@ -1,5 +1,5 @@
 /** Invitations: one per account, of which only a hash of the token is stored (W7, W19). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Lifetime of an invitation in hours. */
 const lifetimeHours = 72;

@@ -1,5 +1,5 @@
 /** Statements on credentials, sessions and the login throttle. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 import { actorFieldsSql, personPublicSql } from '../../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../../lists/index.ts';
 

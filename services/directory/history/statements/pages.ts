@@ -1,6 +1,6 @@
 /** The object of a history with what the caller may do with it, and the pages of a history (W10). */
-import { historyPageSql, historyParams } from '#libs/history';
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { historyPageSql, historyParams } from '#libs/product/history';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow } from '../../lists/index.ts';
 import {
   canEditHolonSql,

@@ -2,8 +2,8 @@
  * Snapshots of the directory's objects for their history (W10): the fields of requests, without values that are derived
  * or change by themselves.
  */
-import { createHistory, type History } from '#libs/history';
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { createHistory, type History } from '#libs/product/history';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 
 /** Kinds of objects with a history, as in the paths of the API. */
 export const historyKinds = [

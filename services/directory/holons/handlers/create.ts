@@ -1,9 +1,9 @@
 /** Creates a holon (rules/holons#create-and-delete; W2, W13, W14). */
-import { AppError, appError, badRequest, unavailable } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type JsonObject, parseJson } from '#libs/json';
-import { type Handler, rawJson, withEtag } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { AppError, appError, badRequest, unavailable } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { type Handler, rawJson, withEtag } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import { checkInfoFields, readInfoFields } from '../../classes/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { holonEvents, journeyEvents } from '../../events/contract.ts';

@@ -1,8 +1,8 @@
 /** Deletes a holon that nothing depends on (rules/holons#create-and-delete; W2, W14). */
-import { isPossibleId } from '#libs/contract';
-import { AppError, appError, notFound } from '#libs/errors';
-import { type Handler, withoutActor } from '#libs/nats';
-import { lockObject } from '#libs/references';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, appError, notFound } from '#libs/infrastructure/errors';
+import { type Handler, withoutActor } from '#libs/infrastructure/nats';
+import { lockObject } from '#libs/infrastructure/references';
 import { conversations } from '#services/conversations';
 import { media } from '#services/media';
 import type { Dependencies } from '../../dependencies.ts';

@@ -1,9 +1,9 @@
 /**
  * Handlers of holons: reads, and visibility for other services (rules/holons#holons; D47, D48, D49).
  */
-import { badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { type HandlersOf, type RawJson, rawJson, type TaggedReply, withDigest } from '#libs/nats';
+import { badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { type HandlersOf, type RawJson, rawJson, type TaggedReply, withDigest } from '#libs/infrastructure/nats';
 import type { Dependencies } from '../../dependencies.ts';
 import { bodyOf, readAfter, readSort, recordPage, sampleShort } from '../../lists/index.ts';
 import { readViewer, type Viewer } from '../../visibility/index.ts';

@@ -1,7 +1,7 @@
 /** Rights to create a holon at a position in the tree, and the checks of ids that holons refer to (W2, W14). */
-import { isPossibleId } from '#libs/contract';
-import { AppError, badRequest } from '#libs/errors';
-import type { Queryable } from '#libs/sql';
+import { isPossibleId } from '#libs/infrastructure/contract';
+import { AppError, badRequest } from '#libs/infrastructure/errors';
+import type { Queryable } from '#libs/infrastructure/sql';
 import type { Viewer } from '../../visibility/index.ts';
 import type { findActiveSpheres, findJourneyIds } from '../statements/holon.ts';
 import { findParent } from '../statements/positions.ts';

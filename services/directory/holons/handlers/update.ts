@@ -1,10 +1,10 @@
 /** Updates a holon (rules/holons#update-a-holon; D46a, W2, W14). */
-import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
-import { AppError, badRequest, notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
-import { type Handler, rawJson, withEtag } from '#libs/nats';
-import { constraintOf, type Tx } from '#libs/orm';
+import { type Actor, isPossibleId, type RequestOf } from '#libs/infrastructure/contract';
+import { AppError, badRequest, notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/infrastructure/json';
+import { type Handler, rawJson, withEtag } from '#libs/infrastructure/nats';
+import { constraintOf, type Tx } from '#libs/infrastructure/orm';
 import { checkInfoFields, readInfoFields } from '../../classes/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { holonEvents, journeyEvents } from '../../events/contract.ts';

@@ -1,5 +1,5 @@
 /** Statements that delete a holon (W2, W14). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns how many objects depend on a holon. */
 export const countUses = statement.one({

@@ -2,7 +2,7 @@
  * Statements that read and update single holons, and the ordered attachments of holons and classes
  * (rules/holons#update-a-holon; D46a, D47a, D48).
  */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
 import { bodyRow } from '../../lists/index.ts';
 import {

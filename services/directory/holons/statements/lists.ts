@@ -2,7 +2,7 @@
  * Statements that list the holons that the caller can see, and check visibility for other services
  * (rules/holons#holons; D18f, D47, D47a, D48, D49).
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import {
   afterParams,
   bodyRow,

@@ -1,5 +1,5 @@
 /** Statements on the position of a holon in the tree: parent, class, slug, and what depends on it (W2, W13, W14). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
 import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 

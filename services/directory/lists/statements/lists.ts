@@ -2,9 +2,9 @@
  * Builds paged lists whose whole body PostgreSQL produces, and defines how people and holons are sorted and filtered
  * (rules/people#people; D47).
  */
-import { badRequest } from '#libs/errors';
-import { type ParamsOf, type Sql, sql, type SqlPart, t } from '#libs/sql';
-import { formatInstant, parseInstant } from '#libs/time';
+import { badRequest } from '#libs/infrastructure/errors';
+import { type ParamsOf, type Sql, sql, type SqlPart, t } from '#libs/infrastructure/sql';
+import { formatInstant, parseInstant } from '#libs/infrastructure/time';
 
 /** Fields of a list's body, in order; further fields come from `extra`. */
 type BodyField = 'count' | 'limit' | 'offset' | 'has_more' | 'items';

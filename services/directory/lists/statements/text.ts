@@ -3,7 +3,7 @@
  * folded columns: words of three and more characters use trigram indexes, shorter texts the short-gram index. Plan
  * these statements per call: the planner then sees the text and uses one branch.
  */
-import { type Queryable, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Queryable, type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns the SQL of a parameter's folded text. */
 export const foldedSql = (text: SqlPart): Sql => sql`directory.fold(${text})`;

@@ -1,5 +1,5 @@
 /** Statements of membership lists (rules/memberships#membership-lists; D47a). */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { bodyRow, listSql, pageParams, wordsInAnyOrderSql } from '../../lists/index.ts';
 import { belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 import { membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';

@@ -1,5 +1,5 @@
 /** Statements that write memberships (rules/memberships#updates, rules/memberships#bulk-add). */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, sql, statement, t } from '#libs/infrastructure/sql';
 import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 import {
   membershipJoinsSql,

@@ -3,7 +3,7 @@
  * finds all matches by grams of that word and ranks them in memory. The result is the same as in `tiers.ts`.
  * docs/performance-notes.md#substring-search
  */
-import { type Sql, sql, type SqlPart, statement } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement } from '#libs/infrastructure/sql';
 import { bodyRow, foldedSql, longGramsOf } from '../../lists/index.ts';
 import {
   fieldsSql,

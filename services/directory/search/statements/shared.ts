@@ -2,7 +2,7 @@
  * Definitions that both search strategies share: kinds, parameters, reply body, and the sample that chooses the
  * strategy (rules/people#search; D42).
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import { personListItemSql } from '../../api-objects/index.ts';
 import { foldedSql, sampledSql } from '../../lists/index.ts';
 import { startsOfAddressesSql } from '../../person-rows/index.ts';

@@ -2,7 +2,7 @@
  * Ranked search (rules/people#search; D42) by tiers. Each tier reads its best rows in result order from its own index,
  * and only if better tiers have not filled the result.
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 import {
   bodyRow,
   containsSql,

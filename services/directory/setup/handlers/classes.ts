@@ -1,7 +1,7 @@
 /** Creates, changes and deletes classes (W5, W14). */
-import { recordAudit } from '#libs/audit';
-import type { JsonObject } from '#libs/json';
-import type { HandlersOf } from '#libs/nats';
+import { recordAudit } from '#libs/infrastructure/audit';
+import type { JsonObject } from '#libs/infrastructure/json';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import { getClassById } from '../../classes/index.ts';
 import { checkIfMatch } from '../../lists/index.ts';
 import { lockWorkspace } from '../../person-rows/index.ts';

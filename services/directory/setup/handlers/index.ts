@@ -1,5 +1,5 @@
 /** Handlers of set-up over the open API (W5). */
-import type { HandlersOf } from '#libs/nats';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import type { setupRpcs } from '../contract.ts';
 import { createClassSetupHandlers } from './classes.ts';
 import { createJourneySetupHandlers } from './journeys.ts';

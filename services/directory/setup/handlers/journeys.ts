@@ -1,8 +1,8 @@
 /** Creates, changes and deletes journeys (W5, W14, W16). */
-import { recordAudit } from '#libs/audit';
-import { badRequest, notFound } from '#libs/errors';
-import { type JsonObject, parseJson } from '#libs/json';
-import type { HandlersOf } from '#libs/nats';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { badRequest, notFound } from '#libs/infrastructure/errors';
+import { type JsonObject, parseJson } from '#libs/infrastructure/json';
+import type { HandlersOf } from '#libs/infrastructure/nats';
 import { journeyEvents } from '../../events/contract.ts';
 import { getJourney, lockJourneyBySlug } from '../../journeys/index.ts';
 import { checkIfMatch } from '../../lists/index.ts';

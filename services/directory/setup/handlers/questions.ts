@@ -1,11 +1,11 @@
 /** Lists, creates and changes questions of journeys (W5, W16). */
-import { recordAudit } from '#libs/audit';
-import { badRequest, notFound } from '#libs/errors';
-import type { FieldChanges } from '#libs/history';
-import type { JsonObject } from '#libs/json';
-import type { HandlersOf, RequestContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { badRequest, notFound } from '#libs/infrastructure/errors';
+import type { FieldChanges } from '#libs/product/history';
+import type { JsonObject } from '#libs/infrastructure/json';
+import type { HandlersOf, RequestContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import type { Queryable } from '#libs/infrastructure/sql';
 import { journeyEvents } from '../../events/contract.ts';
 import { lockJourneyBySlug } from '../../journeys/index.ts';
 import { checkIfMatch } from '../../lists/index.ts';

@@ -1,13 +1,20 @@
 /** What the operations of set-up share: rights, replies, deletion (W5, W12, W14). */
-import { listSome, recordAudit } from '#libs/audit';
-import { mayEditWorkspace, type Actor } from '#libs/contract';
-import { notFound } from '#libs/errors';
-import { entityTag } from '#libs/etag';
-import type { FieldChanges } from '#libs/history';
-import { parseJson } from '#libs/json';
-import { rawJson, type RawJson, type RequestContext, type TaggedReply, withEtag, withoutActor } from '#libs/nats';
-import type { Tx } from '#libs/orm';
-import { lockObject } from '#libs/references';
+import { listSome, recordAudit } from '#libs/infrastructure/audit';
+import { mayEditWorkspace, type Actor } from '#libs/infrastructure/contract';
+import { notFound } from '#libs/infrastructure/errors';
+import { entityTag } from '#libs/infrastructure/etag';
+import type { FieldChanges } from '#libs/product/history';
+import { parseJson } from '#libs/infrastructure/json';
+import {
+  rawJson,
+  type RawJson,
+  type RequestContext,
+  type TaggedReply,
+  withEtag,
+  withoutActor,
+} from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
+import { lockObject } from '#libs/infrastructure/references';
 import { conversations } from '#services/conversations';
 import type { Dependencies } from '../../dependencies.ts';
 import { lockWorkspace } from '../../person-rows/index.ts';

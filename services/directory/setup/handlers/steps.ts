@@ -1,10 +1,10 @@
 /** Creates, changes and deletes steps of journeys (W5, W16). */
-import { recordAudit } from '#libs/audit';
-import { badRequest } from '#libs/errors';
-import type { FieldChanges } from '#libs/history';
-import type { JsonObject } from '#libs/json';
-import type { HandlersOf, RequestContext } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { recordAudit } from '#libs/infrastructure/audit';
+import { badRequest } from '#libs/infrastructure/errors';
+import type { FieldChanges } from '#libs/product/history';
+import type { JsonObject } from '#libs/infrastructure/json';
+import type { HandlersOf, RequestContext } from '#libs/infrastructure/nats';
+import type { Tx } from '#libs/infrastructure/orm';
 import { journeyEvents } from '../../events/contract.ts';
 import { getStep, lockJourneyBySlug } from '../../journeys/index.ts';
 import { checkIfMatch } from '../../lists/index.ts';

@@ -1,7 +1,7 @@
 /** Collects the changes of an application per item, for counts and diff. */
-import { listSome } from '#libs/audit';
-import type { Static } from '#libs/contract';
-import { parseJson } from '#libs/json';
+import { listSome } from '#libs/infrastructure/audit';
+import type { Static } from '#libs/infrastructure/contract';
+import { parseJson } from '#libs/infrastructure/json';
 import type { workspaceChange } from '../contract.ts';
 import { overwritesEdit, type WorkspaceEdits } from './edits.ts';
 import { type FieldChange, toFileChanges } from './file-changes.ts';

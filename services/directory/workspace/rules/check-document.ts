@@ -1,8 +1,14 @@
 /**
  * Validates the structure of a workspace document without database access: known lists and fields, types, unique keys.
  */
-import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
-import { isBlank, isSingleLine } from '#libs/text';
+import {
+  findJsonProblem,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  jsonProblemTexts,
+} from '#libs/infrastructure/json';
+import { isBlank, isSingleLine } from '#libs/infrastructure/text';
 import { isLonger, maxDescriptionLength, maxNameLength } from '../../api-objects/contract.ts';
 import {
   findContactProblem,

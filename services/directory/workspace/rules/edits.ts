@@ -1,6 +1,6 @@
 /** Fields of the workspace file that were changed over the API since the file last changed them (W11, W24). */
-import { diffPaths, type Edits, type FieldPath } from '#libs/history';
-import { isJsonObject, type JsonObject } from '#libs/json';
+import { diffPaths, type Edits, type FieldPath } from '#libs/product/history';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
 import type { Target, Targets } from './resolve.ts';
 import type { FieldChange } from './file-changes.ts';
 import type { Stored } from './rows.ts';

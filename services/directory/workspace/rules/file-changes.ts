@@ -1,5 +1,5 @@
 /** Changes of columns in the terms of the workspace file: its fields, and keys and slugs in place of ids (W24). */
-import { isJsonObject, type JsonObject } from '#libs/json';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
 import { referenceColumns } from './rows.ts';
 import { type ListName, vocabulary } from './vocabulary.ts';
 

@@ -2,7 +2,7 @@
  * Resolves references, first within the document, then in the database (rules/workspace#workspace-file), and checks
  * required fields of new items.
  */
-import { isJsonObject, type JsonObject } from '#libs/json';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
 import { identityOf, type Item, type Lists } from './check-document.ts';
 import type { EdgeList, EdgeRow, Stored } from './rows.ts';
 import type { Path, Problem } from './values.ts';

@@ -2,7 +2,7 @@
  * Stored rows that a document refers to, and the document's items as rows: field names become columns, references
  * become ids.
  */
-import type { JsonObject } from '#libs/json';
+import type { JsonObject } from '#libs/infrastructure/json';
 import type { ListName } from './vocabulary.ts';
 
 export interface StepRow {

@@ -1,6 +1,6 @@
 /** Checks of addresses and of class configuration in a workspace document (rules/journeys#classes; D72). */
-import { isJsonObject, type JsonObject } from '#libs/json';
-import { isBlank, isSingleLine } from '#libs/text';
+import { isJsonObject, type JsonObject } from '#libs/infrastructure/json';
+import { isBlank, isSingleLine } from '#libs/infrastructure/text';
 import { maxChannelLength } from '../../api-objects/contract.ts';
 import type { InfoField } from '../../classes/index.ts';
 import {

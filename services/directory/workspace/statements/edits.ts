@@ -1,5 +1,5 @@
 /** Memberships and relationships that the API ended: deleted ones, and ones that moved to another journey (W24). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 function endedEdges(name: 'memberships' | 'relationships', left: string, right: string) {
   const [fromField, toField] = [sql.literal(left), sql.literal(right)];

@@ -2,7 +2,7 @@
  * Exports the lists of the workspace file by ascending id, which is the order of the original file. An item is null if
  * the file cannot represent its row, e.g. a person without a key.
  */
-import { type Sql, sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import type { ListName } from '../rules/vocabulary.ts';
 
 const slugSql = (table: string, id: Sql): Sql =>

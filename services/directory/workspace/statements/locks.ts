@@ -1,5 +1,5 @@
 /** Locks of the stored rows that a document describes, so that no edit over the API is overwritten unread (W11). */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 import type { ListName } from '../rules/vocabulary.ts';
 
 const lockOf = (table: string) =>

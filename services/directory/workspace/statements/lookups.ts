@@ -1,5 +1,5 @@
 /** Statements that look up the keys of a workspace document, check the trees, and read uploaded chunks of documents. */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { infoFieldGroupsSql } from '../../classes/index.ts';
 import type { ReferencedList } from '../rules/file-changes.ts';
 import type { ListName } from '../rules/vocabulary.ts';

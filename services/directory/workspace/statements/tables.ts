@@ -2,8 +2,8 @@
  * Writes rows of the workspace file in bulk: one INSERT and one UPDATE per table. Rows are one JSON parameter.
  * PostgreSQL compares and merges them, so numbers and nested documents retain their exact values.
  */
-import type { Tx } from '#libs/orm';
-import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import type { Tx } from '#libs/infrastructure/orm';
+import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/infrastructure/sql';
 
 const typeSql = {
   text: sql`text`,

@@ -3,10 +3,10 @@
  * Therefore events that cannot be stored or that another service declares are rejected, and only the owner of a subject
  * can set its access.
  */
-import { type FeedEvent, type FeedSubject, outboxMessage, type Static } from '#libs/contract';
-import { findJsonProblem, jsonProblemTexts } from '#libs/json';
-import { compileSchema } from '#libs/schema';
-import { parseInstant } from '#libs/time';
+import { type FeedEvent, type FeedSubject, outboxMessage, type Static } from '#libs/infrastructure/contract';
+import { findJsonProblem, jsonProblemTexts } from '#libs/infrastructure/json';
+import { compileSchema } from '#libs/infrastructure/schema';
+import { parseInstant } from '#libs/infrastructure/time';
 
 export type OutboxEvent = Static<typeof outboxMessage>['told'][number];
 

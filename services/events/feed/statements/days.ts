@@ -2,7 +2,7 @@
  * Statements that add and drop the day tables of the feed (V2, V3). Each runs in its own transaction and waits at most
  * half a second for locks.
  */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns the days without a table, except days with events in the default partition. */
 export const listMissingDays = statement.many({

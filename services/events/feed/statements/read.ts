@@ -2,7 +2,7 @@
  * Statements that read the feed (V3, V4). They filter by the caller's current access and by the stored access of each
  * subject; the owners check the subjects of a page again.
  */
-import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 export const readHead = statement.one({
   name: 'feed.head',

@@ -2,7 +2,7 @@
  * Statements that append to the feed and maintain its subjects (V2, V3). Only the lease holder appends: its
  * transactions start with `acquireFeedLease`.
  */
-import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 
 /**
  * Acquires or renews the lease, and locks its row until the transaction ends, so that two writers never append at once.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readCaptions } from '#libs/testing';
+import { readCaptions } from '#libs/product/testing';
 import type { TranscriptRow, TranscriptWriter } from './row.ts';
 import { createJsonWriter, createSrtWriter, createTextWriter, createVttWriter } from './segments.ts';
 

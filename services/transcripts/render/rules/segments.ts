@@ -2,7 +2,7 @@
  * Writes the transcript as JSON, WebVTT, SubRip and plain text (T1, T5). Each row is one segment, cue or line and rows
  * are not merged, so that clients can reconstruct the rows.
  */
-import { formatInstant, type Instant } from '#libs/time';
+import { formatInstant, type Instant } from '#libs/infrastructure/time';
 import { describeSpeaker, toMilliseconds } from '../../speaker.ts';
 import { toLine, type TranscriptRow, type TranscriptWriter, type WriterOptions } from './row.ts';
 

@@ -4,9 +4,9 @@
  * window's bounds and the last returned match.
  */
 import { createHash } from 'node:crypto';
-import { maxId } from '#libs/contract';
-import { decodeCursor, encodeCursor } from '#libs/cursor';
-import { parseInstant } from '#libs/time';
+import { maxId } from '#libs/infrastructure/contract';
+import { decodeCursor, encodeCursor } from '#libs/infrastructure/cursor';
+import { parseInstant } from '#libs/infrastructure/time';
 
 /** A position in the time order of matches. The newest position is the greatest. */
 export interface Position {

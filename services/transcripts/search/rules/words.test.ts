@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { invisibleCharacters } from '#libs/text';
+import { invisibleCharacters } from '#libs/infrastructure/text';
 import { listWords, toTsvector } from './words.ts';
 
 const codes = Array.from({ length: 0x1_0000 }, (_value, code) => String.fromCharCode(code));

@@ -3,7 +3,7 @@
  * runs of letters and digits. As in every search, case and accents are ignored; any apostrophe ends a word.
  * docs/adr/transcript-search.md
  */
-import { fold, invisibleCharacters } from '#libs/text';
+import { fold, invisibleCharacters } from '#libs/infrastructure/text';
 
 /** A normalised word and its half-open range in the text, in UTF-16 units. */
 export interface Word {

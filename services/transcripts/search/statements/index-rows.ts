@@ -1,5 +1,5 @@
 /** Statements that maintain the search data: the words of rows, and the access facts of conversations. */
-import { sql, statement, t } from '#libs/sql';
+import { sql, statement, t } from '#libs/infrastructure/sql';
 
 /** Returns the next searchable rows after this start and position, with their indexes in the whole transcript. */
 export const listNextRows = statement.many({

@@ -1,5 +1,5 @@
 /** Statements of the transcript search. */
-import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/infrastructure/sql';
 import { maxSearchedCharacters } from '../rules/words.ts';
 
 const conversationParams = {
