@@ -41,8 +41,11 @@ export async function erasePerson(
     return last === undefined ? {} : followErasure(id, last, { read, onStep });
   }
   const body = { confirm: name, ...chatsOf(chats), ...(dryRun ? { dry_run: true } : {}) };
-  const reply = (await context.http((api) => api.erasePerson({ path, body }), `person ${id}`)).body;
-  return 'counts' in reply ? reply.counts : followErasure(id, await read(), { read, onStep });
+  // An erasure that was started before can have removed the person since they were found.
+  const reply = await context.http((api) => api.erasePerson({ path, body }), `person ${id}`).catch(ignoreNotFound);
+  return reply !== undefined && 'counts' in reply.body
+    ? reply.body.counts
+    : followErasure(id, await read(), { read, onStep });
 }
 
 function ignoreNotFound(error: unknown): undefined {

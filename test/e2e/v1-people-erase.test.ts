@@ -252,7 +252,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     for (const service of ['media', 'agents']) await platform.runtime.restart(service);
 
     // The directory may have finished the erasure meanwhile; then only the id still finds it.
-    expect((await platform.cli('people', 'erase', String(zora()), '--yes')).code).toBe(0);
+    expect(await platform.cli('people', 'erase', String(zora()), '--yes')).toMatchObject({ code: 0 });
     const [run] = await platform.sql<{ services: string }>(
       'select services::text from directory.person_erasures where person_id = $1 order by id',
       [zora()],
