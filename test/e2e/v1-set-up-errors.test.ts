@@ -125,6 +125,7 @@ describe('If-Match of an older representation (I2, W12)', () => {
     ['POST', '/api/v1/notes/{note}/update', { body: 'Hums.' }],
     ['POST', '/api/v1/agents/helper/update', { name: 'Adviser' }],
     ['POST', '/api/v1/people/{gone}/erase', { confirm: 'Gone' }],
+    ['DELETE', '/api/v1/notes/{note}', undefined],
     ['DELETE', '/api/v1/journeys/joining/steps/asked', undefined],
     ['DELETE', '/api/v1/journeys/joining', undefined],
     ['DELETE', '/api/v1/classes/holon/group', undefined],

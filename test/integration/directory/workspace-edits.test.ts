@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/product/testing';
 import { directory } from '#services/directory';
+import { holdLocks } from '../../hold-locks.ts';
 import { type DirectoryFixture, startDirectoryFixture } from './fixture.ts';
 
 const { applyWorkspace, updatePerson, updateHolon } = directory.rpcs;
@@ -124,16 +125,15 @@ describe('a person who was changed over the API (W24)', () => {
   it('keeps an edit that is committed while the file is applied with keep_edits', async () => {
     await apply(file());
     const id = idOf('people', 'ada');
-    const waiting = `(select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`;
-    // Holds the person's row until the edit and the file wait for it, in this order.
-    const held = fixture.env.sql(`do $$ begin
-      perform from directory.people where id = ${id} for update;
-      while ${waiting} < 2 loop perform pg_stat_clear_snapshot(), pg_sleep(0.01); end loop;
-    end $$`);
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const waitForWaiting = (count: number) => waitFor(async () => (await fixture.env.sql(waiting)).length >= count);
+    const release = await holdLocks(fixture.env, 'select from directory.people where id = $1 for update', [id]);
     const edited = fixture.call(updatePerson, { person_id: id, name: 'Ada at once' });
-    await waitFor(async () => (await fixture.env.sql(`select where ${waiting} > 0`)).length > 0);
+    await waitForWaiting(1);
     const applied = apply(file({ name: 'Of the file' }), { keep_edits: true });
-    await Promise.all([held, edited, applied]);
+    await waitForWaiting(2);
+    await release();
+    await Promise.all([edited, applied]);
     expect(await fixture.env.sql('select name from directory.people where id = $1', [id])).toEqual([
       { name: 'Ada at once' },
     ]);
