@@ -1,6 +1,7 @@
 /** `agents show|create|update|delete` over HTTP (W6). */
 import type { Command } from 'commander';
 import type { CreateAgentRequest, UpdateAgentRequest } from '../clients/typescript/operations.ts';
+import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { describeChanges, describeObject, readBody, withFields } from './write-options.ts';
@@ -37,10 +38,8 @@ export function registerAgentCommands(group: Command, context: CliContext): void
     },
   );
 
-  group
-    .command('delete <slug>')
+  withConfirmation(group.command('delete <slug>'))
     .description('Deletes an agent; its chats remain readable to operators')
-    .option('--yes', 'skip the confirmation')
     .action(async (slug: string, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This deletes the agent ${slug} and cannot be undone.`, slug);
       await context.http((api) => api.deleteAgent({ path: { slug } }), `agent ${slug}`);

@@ -1,6 +1,7 @@
 /** `agents knowledge list|approve|reject SLUG`: which sentences of visitors an agent can use in other threads (D70). */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ListAgentKnowledgeReply } from '../clients/typescript/operations.ts';
+import { withConfirmation } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -36,11 +37,9 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
       context.print({ approved }, head);
     });
 
-  knowledge
-    .command('reject <slug> [ids...]')
+  withConfirmation(knowledge.command('reject <slug> [ids...]'))
     .description('Permanently deletes sentences, approved or not, and everything derived from them')
     .option('--all', 'every sentence of the agent')
-    .option('--yes', 'skip the confirmation')
     .action(async (slug: string, ids: string[], { all, yes }: { all?: true; yes?: true }) => {
       if ((all === true) === ids.length > 0) throw new CliError('Specify ids or --all.', 'usage');
       const named = ids.map(parseSentenceId);

@@ -14,7 +14,7 @@ import { registerAgentCommands } from './agent-commands.ts';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
 import { storeErasuresWithBackups } from './backup/erasures.ts';
-import { withFormerName, withLimit, withPages } from './common-options.ts';
+import { withConfirmation, withFormerName, withLimit, withPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -111,8 +111,7 @@ const messageColumns = {
 };
 
 function registerForget(group: Command, context: CliContext): void {
-  group
-    .command('forget [slug]')
+  withConfirmation(group.command('forget [slug]'))
     .description('Permanently deletes threads with their messages, facts and the knowledge derived from them')
     .option('--thread <key>', 'the thread with this key; the agent can be omitted')
     .option('--all', 'every thread of the agent')
@@ -122,7 +121,6 @@ function registerForget(group: Command, context: CliContext): void {
       'private chats of this Telegram user and their turns in groups, with any agent',
       parseCount,
     )
-    .option('--yes', 'skip the confirmation')
     .action(async (slug: string | undefined, options: Options) => {
       const counts = await forget(context, slug, options);
       const nothing = counts.threads + counts.messages + counts.facts === 0;

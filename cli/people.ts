@@ -1,7 +1,7 @@
 /** `people …` over HTTP (rules/cli#people-and-their-data): finds, exports, merges and erases people. */
 import type { Command } from 'commander';
 import type { ListPersonMembershipsReply } from '../clients/typescript/operations.ts';
-import { nextOffset, type OffsetPage, withOffsetPages } from './common-options.ts';
+import { nextOffset, type OffsetPage, withConfirmation, withOffsetPages } from './common-options.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -72,10 +72,9 @@ export function register(people: Command, context: CliContext): void {
       );
     });
 
-  withChats(people.command('erase'))
+  withConfirmation(withChats(people.command('erase')))
     .description('Removes a person from every service; run it again after an interruption')
     .option('--dry-run', 'show the number of affected rows without changing anything')
-    .option('--yes', 'skip the confirmation')
     .action(async (text: string, { dryRun = false, yes = false, ...chats }: EraseOptions) => {
       const person = await identifyPerson(context, text);
       const named = describePerson(person);

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { appError } from '#libs/infrastructure/errors';
 import type { ListDuplicatePeopleReply } from '../../clients/typescript/operations.ts';
+import { withConfirmation } from '../common-options.ts';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';
 import { table } from '../output/table.ts';
@@ -27,13 +28,11 @@ export function registerMerging(people: Command, context: CliContext): void {
       context.print({ items }, table(items, columns, 'No duplicates.'));
     });
 
-  people
-    .command('merge <keep> <gone>')
+  withConfirmation(people.command('merge <keep> <gone>'))
     .description(
       'Merges the second person into the first, each given by id, key, email, phone number or name; can be repeated',
     )
     .option('--dry-run', 'show what would move without changing anything')
-    .option('--yes', 'skip the confirmation')
     .action(
       async (
         retainText: string,

@@ -6,10 +6,12 @@ import { lineFormat } from '#libs/infrastructure/text';
 type Json = Record<string, unknown>;
 
 /**
- * Converts a schema for the document. `deprecated` names fields that are kept for old clients: one that differs from
- * another field only in notation is omitted, because generated code (Go, Java) would declare one name twice. Every object with fields gets a name and is moved to `components`. Custom formats
+ * Converts a schema for the document. Every object with fields gets a name and is moved to `components`. Custom formats
  * become standard formats or are omitted. The name of an object is its `$id`, or is derived from `name` and the path to
  * the object.
+ *
+ * `deprecated` names fields that are accepted for old clients: one that differs from another field only in notation is
+ * omitted, because generated code (Go, Java) would declare one name twice.
  */
 export function publishSchema(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
   const copy = JSON.parse(JSON.stringify(schema)) as Json;

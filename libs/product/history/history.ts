@@ -31,8 +31,8 @@ type ReadSnapshots = (tx: Tx, params: { readonly ids: readonly number[] }) => Pr
 /** Objects as they were before the work. */
 export interface Tracked {
   /**
-   * Changes up to now for the reply, with `{set: true}` for every secret inside of a value; the entry itself is written at
-   * the end of the transaction.
+   * Changes up to now for the reply, with the marks of secrets that the entry has; the entry itself is written at the end
+   * of the transaction.
    */
   changesOf(id: number): Promise<FieldChanges>;
 }
